@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Objects come and go: bringing the sites of a new one to the keys' state, and leaving nothing of
+ * an unloaded one behind.
+ *
+ * What can go wrong here has no caller to return to: a constructor ignores its result. So it is
+ * told to the notice function, outside the lock, and dormant_status() finds it again.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "arch/arch.h"
+#include "error.h"
+#include "holds.h"
+#include "patch.h"
+#include "registry.h"
+#include "static_key.h"
+#include "sync.h"
+#include "text.h"
+
+/* ---- notices ---- */
+
+static void (*notice_function)(const char *message, void *data);
+static void *notice_data;
+
+void dormant_notice_set(void (*function)(const char *message, void *data), void *data)
+{
+	__atomic_store_n(&notice_function, NULL, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&notice_data, data, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&notice_function, function, __ATOMIC_SEQ_CST);
+}
+
+static void give_notice(const char *message)
+{
+	void (*function)(const char *, void *) = __atomic_load_n(&notice_function,
+								 __ATOMIC_SEQ_CST);
+
+	if (function != NULL && message[0] != '\0')
+		function(message, __atomic_load_n(&notice_data, __ATOMIC_SEQ_CST));
+}
+
+/* ---- start ---- */
+
+static bool writers_tried; /* guarded by the lock */
+
+static int refuse_writers(struct dormant_error *error, int code)
+{
+	error_begin(error, DORMANT_PHASE_WRITE, code);
+	error_text(error, "no writer can change text here (");
+	text_explain(error);
+	error_text(error,
+		   "); keys can not be switched. `dormant doctor` shows what this machine allows");
+	return code;
+}
+
+/* Finds out, before anything depends on it, which core sync and which writer work. */
+static int start_locked(struct dormant_error *error)
+{
+	int result;
+
+	if (writers_tried)
+		return 0;
+	writers_tried = true;
+	result = sync_start();
+	if (result != 0) {
+		error_begin(error, DORMANT_PHASE_SYNC, result);
+		error_text(error, "no core sync works here (");
+		error_errno(error, result);
+		error_text(error, "); keys can not be switched. Allow membarrier or "
+				  "sched_setaffinity");
+		return result;
+	}
+	result = text_start();
+	return result == 0 ? 0 : refuse_writers(error, result);
+}
+
+/* ---- coming ---- */
+
+static int patch_new_sites(struct patch *patch, struct dormant_object *object)
+{
+	bool trust_file = object_state(object)->known_before == 0;
+
+	for (const struct dormant_site *entry = object->sites; entry < object->sites_end; entry++) {
+		struct site site = registry_site(entry);
+		bool must_jump, jumps;
+		int result;
+
+		if (site.key == NULL) /* a weak key that nobody defines */
+			continue;
+		must_jump = site_must_jump(site.key, site.likely);
+		jumps = trust_file ? site.jumps_in_file
+				   : insn_site_decode((const uint8_t *)site.code) == 1;
+		result = must_jump == jumps ? 0 : patch_add_site(patch, site.code, must_jump);
+		if (result != 0)
+			return result;
+	}
+	return patch_apply(patch);
+}
+
+static int add_locked(struct patch *patch, struct dormant_object *object)
+{
+	struct object_state *state = object_state(object);
+	int result, started;
+
+	registry_add(object);
+	if (object->sites == object->sites_end)
+		return 0;
+	result = registry_check(object, patch->error);
+	state->refused = result != 0;
+	if (result != 0)
+		return result;
+	started = start_locked(patch->error);
+	result = patch_new_sites(patch, object);
+	state->known_before = 1;
+	return result != 0 ? result : started;
+}
+
+int dormant_object_register(struct dormant_object *object)
+{
+	static int fork_handlers;
+	struct dormant_error error;
+	struct patch patch;
+	int result = 0;
+
+	if (object == NULL || object->abi != DORMANT_ABI) {
+		give_notice(
+			"an object was built with headers of another version of dormant, its keys "
+			"do not switch; build it again");
+		return -EINVAL;
+	}
+	if (__atomic_exchange_n(&fork_handlers, 1, __ATOMIC_RELAXED) == 0)
+		(void)lock_start(); /* allocates: outside the lock */
+	if (__atomic_load_n(&object_state(object)->end, __ATOMIC_RELAXED) == 0)
+		registry_locate(object);
+	error.message[0] = '\0';
+	patch_begin(&patch, &error);
+	if (object->users++ == 0)
+		result = add_locked(&patch, object);
+	patch_end(&patch);
+	if (result != 0)
+		give_notice(error.message);
+	return result;
+}
+
+/* ---- going ---- */
+
+struct leak {
+	char message[384]; /* "" while nothing was found */
+};
+
+/* Whether somebody gave back references that others had taken, so that nobody can tell whose are
+ * left. */
+static bool is_disputed(const struct static_key *key)
+{
+	struct dormant_object *other = registry_first();
+
+	while (other != NULL && holds_count(other, key) >= 0)
+		other = registry_next(other);
+	return other != NULL;
+}
+
+static void describe_leak(struct leak *leak, const struct object_state *state,
+			  const struct static_key *key, int references, const char *outcome)
+{
+	const size_t size = sizeof(leak->message);
+
+	if (leak->message[0] != '\0')
+		text_append(leak->message, size, "; ");
+	text_append(leak->message, size, state->path);
+	text_append(leak->message, size, " was unloaded while it held ");
+	text_append_number(leak->message, size, (uint64_t)references, 10);
+	text_append(leak->message, size, " reference(s) on key ");
+	registry_key_name(key, leak->message + strlen(leak->message), size - strlen(leak->message));
+	text_append(leak->message, size, outcome);
+}
+
+/* The object is no longer in the registry. */
+static void repair_leaks(struct patch *patch, struct dormant_object *object, struct leak *leak)
+{
+	const struct object_state *state = object_state(object);
+	struct static_key *key;
+
+	for (size_t n = 0; (key = holds_key(object, n)) != NULL; n++) {
+		int references = holds_count(object, key);
+		bool is_own = (uintptr_t)key >= state->begin && (uintptr_t)key < state->end;
+
+		if (references <= 0 || is_own)
+			continue;
+		if (is_disputed(key))
+			describe_leak(leak, state, key, references, ", or others gave them back");
+		else if (key_give_back_locked(patch, key, references) == 0)
+			describe_leak(leak, state, key, references, "; they were given back");
+		else
+			describe_leak(leak, state, key, references, ", which stays on");
+	}
+}
+
+void dormant_object_unregister(struct dormant_object *object)
+{
+	struct dormant_object *other;
+	struct leak leak = {""};
+	struct patch patch;
+
+	if (object == NULL)
+		return;
+	patch_begin(&patch, NULL);
+	if (registry_has(object) && --object->users == 0) {
+		const struct object_state *state = object_state(object);
+
+		registry_remove(object);
+		repair_leaks(&patch, object, &leak);
+		holds_forget(object);
+		for (other = registry_first(); other != NULL; other = registry_next(other))
+			holds_forget_keys(other, state->begin, state->end);
+		deferred_forget_locked(state->begin, state->end);
+	}
+	patch_end(&patch);
+	give_notice(leak.message);
+}
+
+/* ---- status ---- */
+
+static int find_stale(struct dormant_object *object, struct dormant_error *error)
+{
+	for (const struct dormant_site *entry = object->sites; entry < object->sites_end; entry++) {
+		struct site site = registry_site(entry);
+
+		if (site.key == NULL || insn_site_decode((const uint8_t *)site.code) ==
+						(int)site_must_jump(site.key, site.likely))
+			continue;
+		error_begin(error, DORMANT_PHASE_OBJECT, -ESTALE);
+		error_text(error, object_state(object)->path);
+		error_text(error, ": the site of ");
+		error_text(error, site.name);
+		error_text(error, " at +0x");
+		error_hex(error, site.code - object_state(object)->bias);
+		error_text(error, " does not follow its key; toggle the key to try again");
+		return -ESTALE;
+	}
+	return 0;
+}
+
+int dormant_status(struct dormant_error *error)
+{
+	struct dormant_object *object = NULL;
+	struct patch patch;
+	int result = 0;
+
+	patch_begin(&patch, error);
+	if (writers_tried && sync_chosen() == NULL)
+		result = error_begin(error, DORMANT_PHASE_SYNC, -EOPNOTSUPP);
+	else if (writers_tried && text_chosen() == NULL)
+		result = refuse_writers(error, -EOPNOTSUPP);
+	for (object = registry_first(); object != NULL && result == 0;
+	     object = registry_next(object))
+		result = object_state(object)->refused != 0 ? registry_check(object, error)
+							    : find_stale(object, error);
+	patch_end(&patch);
+	return result;
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Static keys: counting, and staging a change until its patch is complete.
+ *
+ * A key is {enabled, staged}, changed as one word of 64 bits:
+ *
+ *  - `enabled` is the count. Branches follow it, new objects start by it.
+ *  - `staged` is 0, or 1 + the count to come. Only the holder of the lock stages, and only the
+ *    holder ends it: by committing (enabled = staged - 1, staged = 0) or by dropping it.
+ *
+ * While nothing is staged, a count above 0 may be raised, and one above 1 lowered, by anybody
+ * without the lock: no branch changes. All else is done under the lock.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "error.h"
+#include "holds.h"
+#include "patch.h"
+#include "registry.h"
+#include "static_key.h"
+
+/* ---- the word ---- */
+
+_Static_assert(sizeof(struct static_key) == sizeof(uint64_t), "a key is one word");
+
+union key_word {
+	struct static_key key;
+	uint64_t word;
+};
+
+static union key_word load_key(const struct static_key *key)
+{
+	union key_word now;
+
+	__atomic_load((const uint64_t *)(const void *)key, &now.word, __ATOMIC_ACQUIRE);
+	return now;
+}
+
+static bool swap_key(struct static_key *key, union key_word *now, int enabled, unsigned staged)
+{
+	union key_word next = {.key = {enabled, staged}};
+
+	return __atomic_compare_exchange_n((uint64_t *)(void *)key, &now->word, next.word, false,
+					   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+/* ---- what an operation means ---- */
+
+/* The count after @operation, or a negative errno. */
+static int next_count(int count, enum static_key_operation operation)
+{
+	switch (operation) {
+	case STATIC_KEY_ENABLE:
+		return count > 0 ? count : 1;
+	case STATIC_KEY_DISABLE:
+		return count > 1 ? -EBUSY : 0;
+	case STATIC_KEY_INC:
+		return count == INT_MAX ? -EOVERFLOW : count + 1;
+	case STATIC_KEY_DEC:
+		return count == 0 ? -ERANGE : count - 1;
+	}
+	return -EINVAL;
+}
+
+static int refuse_operation(const struct static_key *key, int code, struct dormant_error *error)
+{
+	error_begin(error, DORMANT_PHASE_ARGUMENT, code);
+	if (error == NULL)
+		return code;
+	error->key = key;
+	if (key != NULL)
+		registry_key_name(key, error->key_name, sizeof(error->key_name));
+	error_text(error, "key ");
+	error_text(error, error->key_name[0] == '\0' ? "?" : error->key_name);
+	error_text(error, code == -ERANGE      ? " is off: there is no reference to give back"
+			  : code == -EOVERFLOW ? " holds as many references as an int can count"
+			  : code == -EBUSY ? " is held by more than one reference: give them back"
+					   : ": NULL, or not an operation");
+	error_text(error, "; nothing was changed");
+	return code;
+}
+
+/* Without the lock: true when @operation changed no branch and is done. */
+static bool change_quickly(struct static_key *key, enum static_key_operation operation)
+{
+	union key_word now = load_key(key);
+
+	for (;;) {
+		int next = next_count(now.key.enabled, operation);
+
+		if (now.key.staged != 0 || next < 0 || (now.key.enabled > 0) != (next > 0))
+			return false;
+		if (next == now.key.enabled || swap_key(key, &now, next, 0))
+			return true;
+	}
+}
+
+/* ---- staging, under the lock ---- */
+
+static int stage(struct static_key *key, enum static_key_operation operation)
+{
+	union key_word now = load_key(key);
+
+	for (;;) {
+		int count = now.key.staged != 0 ? (int)(now.key.staged - 1) : now.key.enabled;
+		int next = next_count(count, operation);
+
+		if (next < 0)
+			return next;
+		if (swap_key(key, &now, now.key.enabled, (unsigned)next + 1))
+			return 0;
+	}
+}
+
+/* Nobody else changes a staged key, so plain stores of the word do. */
+static void commit(struct static_key *key)
+{
+	union key_word now = load_key(key);
+
+	if (now.key.staged != 0)
+		(void)swap_key(key, &now, (int)(now.key.staged - 1), 0);
+}
+
+static void drop(struct static_key *key)
+{
+	union key_word now = load_key(key);
+
+	if (now.key.staged != 0)
+		(void)swap_key(key, &now, now.key.enabled, 0);
+}
+
+/* A key without a site is switched by counting alone, but not where its sites may have been lost. */
+static int refuse_without_table(const struct static_key *key, struct dormant_error *error)
+{
+	struct dormant_object *object = registry_without_table();
+
+	if (object == NULL)
+		return 0;
+	error_begin(error, DORMANT_PHASE_OBJECT, -ENOEXEC);
+	if (error == NULL)
+		return -ENOEXEC;
+	error->key = key;
+	registry_key_name(key, error->key_name, sizeof(error->key_name));
+	text_append(error->object, sizeof(error->object), object_state(object)->path);
+	error_text(error, error->object);
+	error_text(error, " was built with sites and has no table of them, so key ");
+	error_text(error, error->key_name);
+	error_text(error, " would switch nothing; keep section dormant_sites when linking it");
+	return -ENOEXEC;
+}
+
+static int add_sites(struct patch *patch, const struct static_key *key)
+{
+	union key_word now = load_key(key);
+	bool on = now.key.staged > 1;
+	size_t before = patch->count;
+	int result;
+
+	if ((now.key.enabled > 0) == on)
+		return 0;
+	result = patch_add_key(patch, key, on);
+	if (result == 0 && patch->count == before)
+		result = refuse_without_table(key, patch->error);
+	return result;
+}
+
+int key_change_locked(struct patch *patch, const struct static_key_change *changes, size_t count)
+{
+	size_t staged = 0;
+	int result = 0;
+
+	for (; staged < count; staged++) {
+		const struct static_key_change *change = &changes[staged];
+
+		result = change->key == NULL ? -EINVAL : stage(change->key, change->operation);
+		if (result != 0) {
+			result = refuse_operation(change->key, result, patch->error);
+			break;
+		}
+	}
+	for (size_t i = 0; i < staged && result == 0; i++)
+		result = add_sites(patch, changes[i].key);
+	if (result == 0)
+		result = patch_apply(patch);
+	for (size_t i = 0; i < staged; i++)
+		(result == 0 ? commit : drop)(changes[i].key);
+	patch->count = 0;
+	return result;
+}
+
+int key_give_back_locked(struct patch *patch, struct static_key *key, int references)
+{
+	union key_word now = load_key(key);
+	int left, result;
+
+	do {
+		left = now.key.enabled > references ? now.key.enabled - references : 0;
+	} while (!swap_key(key, &now, now.key.enabled, (unsigned)left + 1));
+	result = add_sites(patch, key);
+	if (result == 0)
+		result = patch_apply(patch);
+	(result == 0 ? commit : drop)(key);
+	patch->count = 0;
+	return result;
+}
+
+/* ---- the calls ---- */
+
+static void note_holder(struct dormant_object *holder, const struct static_key_change *changes,
+			size_t count)
+{
+	for (size_t i = 0; holder != NULL && i < count; i++) {
+		if (changes[i].operation == STATIC_KEY_INC)
+			holds_add(holder, changes[i].key, 1);
+		else if (changes[i].operation == STATIC_KEY_DEC)
+			holds_add(holder, changes[i].key, -1);
+	}
+}
+
+int dormant_static_key_batch(const struct static_key_change *changes, size_t count,
+			     struct dormant_object *holder, struct dormant_error *error)
+{
+	struct patch patch;
+	int result;
+
+	if (changes == NULL && count != 0)
+		return refuse_operation(NULL, -EINVAL, error);
+	patch_begin(&patch, error);
+	result = key_change_locked(&patch, changes, count);
+	patch_end(&patch);
+	if (result == 0)
+		note_holder(holder, changes, count);
+	(void)dormant_deferred_run();
+	return result;
+}
+
+static int change_key(struct static_key *key, enum static_key_operation operation,
+		      struct dormant_object *holder, struct dormant_error *error)
+{
+	struct static_key_change change = {key, operation};
+
+	if (key == NULL || !change_quickly(key, operation))
+		return dormant_static_key_batch(&change, 1, holder, error);
+	note_holder(holder, &change, 1);
+	return 0;
+}
+
+int dormant_static_key_enable(struct static_key *key, struct dormant_error *error)
+{
+	return change_key(key, STATIC_KEY_ENABLE, NULL, error);
+}
+
+int dormant_static_key_disable(struct static_key *key, struct dormant_error *error)
+{
+	return change_key(key, STATIC_KEY_DISABLE, NULL, error);
+}
+
+int dormant_static_key_inc(struct static_key *key, struct dormant_object *holder,
+			   struct dormant_error *error)
+{
+	return change_key(key, STATIC_KEY_INC, holder, error);
+}
+
+int dormant_static_key_dec(struct static_key *key, struct dormant_object *holder,
+			   struct dormant_error *error)
+{
+	return change_key(key, STATIC_KEY_DEC, holder, error);
+}

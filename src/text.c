@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* The choice among the writers, their trial, and falling back; see text.h. */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch/arch.h"
+#include "error.h"
+#include "inject.h"
+#include "sync.h"
+#include "text.h"
+
+#define WRITERS 3
+
+const struct text_writer *const text_writers[WRITERS] = {
+	&text_proc_mem,
+	&text_mprotect,
+	&text_remap,
+};
+const size_t text_writers_count = WRITERS;
+
+static const struct text_writer *chosen; /* guarded by the lock, as is all below */
+static int refusals[WRITERS];            /* why each was refused when it was last tried */
+
+/* ---- one write ---- */
+
+static bool reads_as(uintptr_t address, const uint8_t *bytes, size_t length)
+{
+	const volatile uint8_t *text = (const volatile uint8_t *)address;
+
+	for (size_t i = 0; i < length; i++) {
+		if (text[i] != bytes[i])
+			return false;
+	}
+	return true;
+}
+
+static int write_checked(const struct text_writer *writer, uintptr_t address, const uint8_t *bytes,
+			 size_t length)
+{
+	int result = INJECT(INJECT_WRITE);
+
+	if (result == 0 && INJECT(INJECT_SHORT) != 0)
+		(void)writer->write(address, bytes, length / 2);
+	else if (result == 0)
+		result = writer->write(address, bytes, length);
+	live_code_changed(address, length);
+	if (result == 0 && !reads_as(address, bytes, length))
+		result = -EIO; /* cut short, or written elsewhere */
+	return result;
+}
+
+/* ---- the trial ---- */
+
+/* Sets the probe site and runs it: 0 when it does what was written. */
+static int try_state(const struct text_writer *writer, bool jumps)
+{
+	uint8_t *site = live_probe_site();
+	uint8_t byte = insn_site_encode(jumps);
+	int result = write_checked(writer, (uintptr_t)site, &byte, 1);
+
+	if (result == 0)
+		result = sync_cores();
+	if (result == 0 && live_probe_run() != jumps)
+		result = -EOPNOTSUPP;
+	return result;
+}
+
+int text_try(const struct text_writer *writer)
+{
+	int result = try_state(writer, true);
+	int restored = try_state(writer, false);
+
+	return result != 0 ? result : restored;
+}
+
+static bool is_permitted(const struct text_writer *writer)
+{
+	const char *only = secure_getenv("DORMANT_WRITER");
+
+	return only == NULL || only[0] == '\0' || strcmp(only, writer->name) == 0;
+}
+
+/* Chooses the first that works, from number @first on. */
+static int choose(size_t first)
+{
+	int result = -EINVAL;
+
+	chosen = NULL;
+	for (size_t i = first; i < WRITERS; i++) {
+		if (!is_permitted(text_writers[i])) {
+			refusals[i] = 0;
+			continue;
+		}
+		result = text_try(text_writers[i]);
+		refusals[i] = result;
+		if (result == 0) {
+			chosen = text_writers[i];
+			break;
+		}
+	}
+	return result;
+}
+
+int text_start(void)
+{
+	return choose(0);
+}
+
+const struct text_writer *text_chosen(void)
+{
+	return chosen;
+}
+
+static size_t number_of(const struct text_writer *writer)
+{
+	size_t i = 0;
+
+	while (text_writers[i] != writer)
+		i++;
+	return i;
+}
+
+int text_write(uintptr_t address, const uint8_t *bytes, size_t length)
+{
+	int result = chosen == NULL ? choose(0) : 0; /* what was refused may be allowed by now */
+
+	while (chosen != NULL) {
+		size_t number = number_of(chosen);
+
+		result = write_checked(chosen, address, bytes, length);
+		if (result == 0)
+			return 0;
+		refusals[number] = result;
+		if (choose(number + 1) != 0)
+			break;
+	}
+	return result;
+}
+
+void text_explain(struct dormant_error *error)
+{
+	const char *only = secure_getenv("DORMANT_WRITER");
+	bool any = false;
+
+	for (size_t i = 0; i < WRITERS; i++) {
+		if (refusals[i] == 0)
+			continue;
+		error_text(error, any ? ", " : "");
+		error_text(error, text_writers[i]->name);
+		error_text(error, ": ");
+		error_errno(error, refusals[i]);
+		any = true;
+	}
+	if (only != NULL && only[0] != '\0') {
+		error_text(error,
+			   any ? "; only DORMANT_WRITER=" : "no writer is called DORMANT_WRITER=");
+		error_text(error, only);
+		error_text(error, any ? " was allowed" : "");
+	}
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writers: the ways to change bytes of text. Which one works depends on the kernel, on what the
+ * process gave up, and on emulators, so each is tried on the library's own site before it is used.
+ *
+ * In order of preference:
+ *
+ *   proc_mem   pwrite() to /proc/self/mem. Text stays r-x and named after its file, works under
+ *              PR_SET_MDWE, needs no privilege; pages become private to the process. Refused by
+ *              proc_mem.force_override=never and without /proc; has no effect under qemu-user.
+ *   mprotect   the pages of the write are writable and executable for its duration, then r-x.
+ *              Refused under MDWE and by filters.
+ *   remap      the pages are replaced by a patched copy from a memfd, in one mmap(): never writable
+ *              and executable, works under MDWE; but the text is no longer the file's, so perf and
+ *              gdb lose its name, and there is a mapping for each run of pages.
+ *
+ * The environment variable DORMANT_WRITER names the only writer to use (ignored in a set-user-id
+ * program). Guarded by the lock.
+ */
+#ifndef DORMANT_SRC_TEXT_H
+#define DORMANT_SRC_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <dormant/error.h>
+
+struct text_writer {
+	const char *name;
+	const char *leaves; /* how it works and what it leaves behind */
+	/* Makes @length bytes at @address equal @bytes, each byte that differs by one store of that
+	 * byte or of a unit whose other bytes keep their value. 0 or a negative errno. */
+	int (*write)(uintptr_t address, const uint8_t *bytes, size_t length);
+};
+
+extern const struct text_writer text_proc_mem, text_mprotect, text_remap;
+extern const struct text_writer *const text_writers[];
+extern const size_t text_writers_count;
+
+/* Chooses the first writer that passes its trial. 0, or the last one's errno. Needs sync_start().
+ */
+int text_start(void);
+
+/* Tries one writer on the library's own site and puts the site back. 0 or a negative errno;
+ * -EOPNOTSUPP when the write succeeds and what runs does not change. */
+int text_try(const struct text_writer *writer);
+
+/* Changes text through the chosen writer and reads it back. When the writer fails, the same bytes
+ * are written by the next that passes its trial, which is used from then on. 0, or the errno of the
+ * last; some of the bytes may be changed then. */
+int text_write(uintptr_t address, const uint8_t *bytes, size_t length);
+
+const struct text_writer *text_chosen(void);
+
+/* Adds to @error why each writer was refused when it was last tried. */
+void text_explain(struct dormant_error *error);
+
+#endif
