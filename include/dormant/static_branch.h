@@ -58,8 +58,8 @@ template <class Expression> struct __attribute__((visibility("hidden"))) key_poi
 	static struct static_key *const value;
 };
 template <class Expression>
-__attribute__((visibility("hidden"))) struct static_key *const
-	key_pointer<Expression>::value = Expression::get();
+__attribute__((visibility("hidden"))) struct static_key *const key_pointer<Expression>::value =
+	Expression::key_must_be_an_address_constant__write_a_macro_not_a_function();
 } // namespace dormant
 #define DORMANT_KEY_(x) (::dormant::key_of(x))
 #define DORMANT_DEFAULT_(x, plain)                                              \
@@ -88,21 +88,23 @@ __attribute__((visibility("hidden"))) struct static_key *const
 	(((likely) ? DORMANT_SITE_LIKELY : 0) | \
 	 (DORMANT_SITE_JUMPS_(x, likely, plain) ? DORMANT_SITE_JUMP : 0))
 
-/* Declares the key pointer, for use as DORMANT_POINTER_. */
+/* Declares the key pointer, for use as DORMANT_POINTER_. The long name is for the compiler's
+ * message about an argument that is not constant: it stands on the line that the message quotes. */
 #ifdef __cplusplus
-#define DORMANT_DECLARE_POINTER_(x)                       \
-	struct dormant_expression_ {                      \
-		static constexpr struct static_key *get() \
-		{                                         \
-			return DORMANT_KEY_(x);           \
-		}                                         \
+#define DORMANT_DECLARE_POINTER_(x)                                             \
+	struct dormant_expression_ {                                            \
+		static constexpr struct static_key *                            \
+		key_must_be_an_address_constant__write_a_macro_not_a_function() \
+		{                                                               \
+			return DORMANT_KEY_(x);                                 \
+		}                                                               \
 	}
 #define DORMANT_POINTER_ (::dormant::key_pointer<dormant_expression_>::value)
 #else
-/* The long name is what a compiler shows under the error for an argument that is not constant. */
-#define DORMANT_POINTER_ key_must_be_an_address_constant__write_a_macro_instead_of_a_function
-#define DORMANT_DECLARE_POINTER_(x) \
-	static struct static_key *const DORMANT_POINTER_ __attribute__((used)) = DORMANT_KEY_(x)
+#define DORMANT_DECLARE_POINTER_(x)                           \
+	static struct static_key *const __attribute__((used)) \
+	key_must_be_an_address_constant__write_a_macro_not_a_function = DORMANT_KEY_(x)
+#define DORMANT_POINTER_ key_must_be_an_address_constant__write_a_macro_not_a_function
 #endif
 
 #if !DORMANT_PATCHING
@@ -149,24 +151,31 @@ jump:
 
 #else
 
-#define DORMANT_SITE_(x, text, likely, plain)                                                      \
-	__extension__({                                                                            \
-		__label__ dormant_jump_;                                                           \
-		bool dormant_jumps_ = false;                                                       \
-		DORMANT_DECLARE_POINTER_(x);                                                       \
-		__asm__ goto(DORMANT_SITE_ASM("0", "1", "2", "3", "%l[dormant_jump_]")             \
-			     :                                                                     \
-			     : "i"(DORMANT_SITE_OPCODE_(x, likely, plain)),                        \
-			       "i"(&DORMANT_POINTER_), "i"(DORMANT_SITE_FLAGS_(x, likely, plain)), \
-			       "i"(text)                                                           \
-			     : "cc"                                                                \
-			     : dormant_jump_);                                                     \
-		if (0) {                                                                           \
-		dormant_jump_:                                                                     \
-			__attribute__((cold));                                                     \
-			dormant_jumps_ = true;                                                     \
-		}                                                                                  \
-		dormant_jumps_;                                                                    \
+/* Without it, gcc takes each line of the text for an instruction when it decides what to inline. */
+#if __GNUC__ >= 9
+#define DORMANT_INLINE_ __inline__
+#else
+#define DORMANT_INLINE_
+#endif
+
+#define DORMANT_SITE_(x, text, likely, plain)                                                  \
+	__extension__({                                                                        \
+		__label__ dormant_jump_;                                                       \
+		bool dormant_jumps_ = false;                                                   \
+		DORMANT_DECLARE_POINTER_(x);                                                   \
+		__asm__ DORMANT_INLINE_ goto(                                                  \
+			DORMANT_SITE_ASM("0", "1", "2", "3", "%l[dormant_jump_]")              \
+			:                                                                      \
+			: "i"(DORMANT_SITE_OPCODE_(x, likely, plain)), "i"(&DORMANT_POINTER_), \
+			  "i"(DORMANT_SITE_FLAGS_(x, likely, plain)), "i"(text)                \
+			: "cc"                                                                 \
+			: dormant_jump_);                                                      \
+		if (0) {                                                                       \
+		dormant_jump_:                                                                 \
+			__attribute__((cold));                                                 \
+			dormant_jumps_ = true;                                                 \
+		}                                                                              \
+		dormant_jumps_;                                                                \
 	})
 
 #endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From the sections dormant_sites and dormant_keys to keys and sites.
+ *
+ * Without section headers the tables are found where the library finds them: through the object's
+ * struct dormant_object.
+ */
+#include "site_table.h"
+
+#include <dormant/object.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FLAG_BITS ((uint64_t)(DORMANT_SITE_LIKELY | DORMANT_SITE_JUMP))
+
+bool site_byte_is_legal(uint8_t byte)
+{
+	return byte == DORMANT_SITE_OPCODE_OFF || byte == DORMANT_SITE_OPCODE_ON;
+}
+
+void site_describe(const struct site_table *table, const struct site *site, struct finding *finding)
+{
+	uint64_t offset;
+	const char *function = elf_file_function(table->file, site->address, &offset);
+
+	if (function)
+		snprintf(finding->place, sizeof(finding->place), "%s+0x%" PRIx64, function, offset);
+	if (site->key)
+		snprintf(finding->key, sizeof(finding->key), "%s", site->key->name);
+}
+
+/* ---- one entry ---- */
+
+/* What an entry of dormant_sites points to. */
+struct site_entry {
+	uint64_t code;
+	uint64_t pointer;
+	uint64_t name;
+	uint64_t flags; /* the low three bits: a pointer is 8-byte aligned */
+};
+
+static bool read_entry(struct elf_file *file, uint64_t address, struct site_entry *entry)
+{
+	const uint8_t *bytes = elf_file_contents(file, address, sizeof(struct dormant_site));
+	struct dormant_site raw;
+	uint64_t key;
+
+	if (!bytes)
+		return false;
+	memcpy(&raw, bytes, sizeof(raw));
+	key = address + offsetof(struct dormant_site, key) + (uint64_t)(int64_t)raw.key;
+	entry->code = address + (uint64_t)(int64_t)raw.code;
+	entry->pointer = key & ~UINT64_C(7);
+	entry->flags = key & 7;
+	entry->name = address + offsetof(struct dormant_site, name) + (uint64_t)(int64_t)raw.name;
+	return true;
+}
+
+/* Why an entry can not be used, or NULL. */
+static const char *entry_damage(struct elf_file *file, const struct site_entry *entry,
+				struct elf_pointer *pointer)
+{
+	if (!elf_file_has(file, entry->code, DORMANT_SITE_BYTES, PF_X) ||
+	    !elf_file_contents(file, entry->code, DORMANT_SITE_BYTES))
+		return "it points outside the object's code";
+	if (entry->flags & ~FLAG_BITS)
+		return "it has flags that are not defined";
+	if (!elf_file_pointer(file, entry->pointer, pointer))
+		return "its key pointer lies outside the object's data";
+	if (!pointer->symbol && pointer->address == 0)
+		return "its key pointer points to no key";
+	if (!elf_file_string(file, entry->name))
+		return "its name is not a terminated string";
+	return NULL;
+}
+
+static void report_entry(struct site_table *table, uint64_t address, const char *wrong)
+{
+	struct finding *finding = findings_add(
+		&table->damage, "an entry of dormant_sites is damaged: %s; link it again", wrong);
+
+	finding->has_address = true;
+	finding->address = address;
+}
+
+static int add_site(struct site_table *table, uint64_t address)
+{
+	struct site *site = &table->sites[table->site_count];
+	struct site_entry entry;
+	struct elf_pointer pointer;
+	const char *wrong = "it lies outside the file";
+	int32_t distance;
+
+	if (read_entry(table->file, address, &entry))
+		wrong = entry_damage(table->file, &entry, &pointer);
+	if (wrong) {
+		report_entry(table, address, wrong);
+		return 0;
+	}
+	*site = (struct site){
+		.entry = address,
+		.address = entry.code,
+		.pointer = entry.pointer,
+		.likely = entry.flags & DORMANT_SITE_LIKELY,
+		.jumps = entry.flags & DORMANT_SITE_JUMP,
+	};
+	memcpy(site->bytes, elf_file_contents(table->file, entry.code, DORMANT_SITE_BYTES),
+	       DORMANT_SITE_BYTES);
+	memcpy(&distance, site->bytes + 1, sizeof(distance));
+	site->target = entry.code + DORMANT_SITE_BYTES + (uint64_t)(int64_t)distance;
+	table->site_count++;
+	return key_list_add_pointer(&table->keys, table->file, &pointer,
+				    elf_file_string(table->file, entry.name));
+}
+
+/* ---- the tables ---- */
+
+static int compare_sites(const void *left, const void *right)
+{
+	const struct site *a = left, *b = right;
+
+	if (a->address != b->address)
+		return a->address < b->address ? -1 : 1;
+	return a->entry < b->entry ? -1 : a->entry > b->entry;
+}
+
+static void connect_sites(struct site_table *table)
+{
+	struct elf_pointer pointer;
+	struct key *key;
+
+	for (size_t i = 0; i < table->site_count; i++) {
+		elf_file_pointer(table->file, table->sites[i].pointer, &pointer);
+		key = key_list_find(&table->keys, &pointer);
+		table->sites[i].key = key;
+		key->site_count++;
+	}
+	if (table->site_count > 0)
+		qsort(table->sites, table->site_count, sizeof(*table->sites), compare_sites);
+}
+
+/* False, with a finding, for a table that is not a whole number of entries inside the file. */
+static bool table_is_sane(struct site_table *table, const char *name, struct elf_range *range,
+			  uint64_t entry_bytes)
+{
+	if (range->bytes == 0)
+		return false;
+	if (!elf_file_contents(table->file, range->address, range->bytes)) {
+		findings_add(&table->damage,
+			     "%s lies outside the file's memory image; link it again", name);
+		return false;
+	}
+	if (range->bytes % entry_bytes != 0)
+		findings_add(&table->damage,
+			     "%s has %" PRIu64 " bytes, not a multiple of %" PRIu64
+			     "; link it again",
+			     name, range->bytes, entry_bytes);
+	return true;
+}
+
+static int read_tables(struct site_table *table)
+{
+	int result = 0;
+	uint64_t count = table->site_range.bytes / sizeof(struct dormant_site);
+
+	if (table->has_record)
+		object_record_check(&table->record, &table->site_range, &table->key_range,
+				    &table->damage);
+	if (table_is_sane(table, "dormant_keys", &table->key_range,
+			  sizeof(struct dormant_key_entry)))
+		result = key_list_add_entries(&table->keys, table->file, &table->key_range,
+					      &table->damage);
+	if (result == 0 && table_is_sane(table, "dormant_sites", &table->site_range,
+					 sizeof(struct dormant_site))) {
+		table->sites = calloc(count + 1, sizeof(*table->sites));
+		if (!table->sites)
+			return -ENOMEM;
+		for (uint64_t i = 0; i < count && result == 0; i++)
+			result = add_site(table, table->site_range.address +
+							 i * sizeof(struct dormant_site));
+	}
+	if (result == 0)
+		result = key_list_finish(&table->keys);
+	if (result == 0)
+		connect_sites(table);
+	return result;
+}
+
+/* Fills the ranges of the tables; false where the object has none at all. */
+static bool find_tables(struct site_table *table)
+{
+	bool sections = elf_file_section(table->file, "dormant_sites", &table->site_range);
+
+	sections |= elf_file_section(table->file, "dormant_keys", &table->key_range);
+	table->has_record = object_record_find(table->file, &table->record);
+	if (!table->file->has_sections && table->has_record) {
+		table->site_range = table->record.sites;
+		table->key_range = table->record.keys;
+	}
+	return sections || table->site_range.bytes + table->key_range.bytes > 0 ||
+	       (table->has_record && (table->record.sites_built || table->record.sites.bytes > 0 ||
+				      table->record.keys.bytes > 0));
+}
+
+int site_table_read(struct site_table **table, struct elf_file *file, struct remote_error *error)
+{
+	struct site_table *read = calloc(1, sizeof(*read));
+	int result;
+
+	if (!read)
+		return remote_error_set(error, -ENOMEM, "%s: no memory", file->path);
+	read->file = file;
+	if (!find_tables(read)) {
+		site_table_free(read);
+		return remote_error_set(error, -ENODATA,
+					"%s: has no keys; build it with <dormant/static_key.h> and "
+					"without -DDORMANT_NO_PATCHING",
+					file->path);
+	}
+	result = elf_relocations_load(file, error);
+	if (result == 0) {
+		result = read_tables(read);
+		if (result != 0)
+			remote_error_set(error, result, "%s: no memory", file->path);
+	}
+	if (result == 0)
+		*table = read;
+	else
+		site_table_free(read);
+	return result;
+}
+
+void site_table_free(struct site_table *table)
+{
+	if (!table)
+		return;
+	key_list_free(&table->keys);
+	findings_free(&table->damage);
+	free(table->sites);
+	free(table);
+}

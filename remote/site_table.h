@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The keys and sites of one object, as its tables tell them: the model that every command works on.
+ *
+ * Only what could be read is in it: `damage` says what could not. It refers to the file, which must
+ * stay open as long.
+ */
+#ifndef REMOTE_SITE_TABLE_H
+#define REMOTE_SITE_TABLE_H
+
+#include <dormant/arch.h>
+
+#include "key_list.h"
+#include "object_record.h"
+
+struct site {
+	uint64_t entry;                    /* address of its entry in the table */
+	uint64_t address;                  /* of the instruction */
+	uint64_t target;                   /* where it jumps to when it does */
+	uint64_t pointer;                  /* address of its key pointer */
+	uint8_t bytes[DORMANT_SITE_BYTES]; /* as in the file */
+	bool likely;                       /* jumps when the key is off */
+	bool jumps;                        /* its entry says that the file holds the jump */
+	const struct key *key;
+};
+
+struct site_table {
+	struct elf_file *file;
+	struct elf_range site_range; /* the tables; 0 bytes where there is none */
+	struct elf_range key_range;
+	bool has_record;
+	struct object_record record;
+	struct key_list keys;
+	struct site *sites; /* sorted by address */
+	size_t site_count;
+	struct findings damage; /* addresses are those of the file */
+};
+
+/* -ENODATA: the file has no keys and no sites; -ENOEXEC: its relocations are damaged; -ENOMEM. */
+int site_table_read(struct site_table **table, struct elf_file *file, struct remote_error *error);
+void site_table_free(struct site_table *table);
+
+/* Whether @byte is one of the two opcodes that a site may start with. */
+bool site_byte_is_legal(uint8_t byte);
+
+/* Fills place and key of a finding about a site. */
+void site_describe(const struct site_table *table, const struct site *site,
+		   struct finding *finding);
+
+#endif
