@@ -67,7 +67,8 @@ void error_errno(struct dormant_error *error, int code)
 		{ENFILE, "ENFILE"}, {ENOSPC, "ENOSPC"},       {EROFS, "EROFS"},
 		{ERANGE, "ERANGE"}, {ENOSYS, "ENOSYS"},       {ENOEXEC, "ENOEXEC"},
 		{EILSEQ, "EILSEQ"}, {EOVERFLOW, "EOVERFLOW"}, {EOPNOTSUPP, "EOPNOTSUPP"},
-		{ESRCH, "ESRCH"},
+		{ESRCH, "ESRCH"},   {EBADF, "EBADF"},         {EAGAIN, "EAGAIN"},
+		{EINTR, "EINTR"},   {ESTALE, "ESTALE"},
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {

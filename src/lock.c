@@ -19,7 +19,8 @@
 #define WAITERS 0x80000000u
 
 static uint32_t word;
-static bool held_for_fork; /* guarded by the lock */
+static unsigned forks; /* fork() calls of the holder that are under way; guarded by the lock */
+static bool lost;      /* a holder was lost, and nobody was told to repair; guarded by the lock */
 
 /* Raw, because the C library's call keeps its own two signals deliverable: cancellation could end a
  * holder. */
@@ -46,12 +47,12 @@ static bool swap_word(uint32_t old, uint32_t new)
 					   __ATOMIC_RELAXED);
 }
 
-/* Takes the word; true when its owner was gone. errno is kept: toggles run in signal handlers. */
-static bool take_word(uint32_t self)
+/* Takes the word, also from an owner that is gone. errno is kept: toggles run in signal handlers.
+ */
+static void take_word(uint32_t self)
 {
 	int saved = errno;
 	uint32_t mine = self;
-	bool taken_over = false;
 
 	while (!swap_word(0, mine)) {
 		uint32_t seen = __atomic_load_n(&word, __ATOMIC_RELAXED);
@@ -59,10 +60,10 @@ static bool take_word(uint32_t self)
 		if (seen == 0)
 			continue;
 		if (is_gone(seen & ~WAITERS, self)) {
-			if (!swap_word(seen, mine))
+			if (!swap_word(seen, mine | (seen & WAITERS)))
 				continue;
-			held_for_fork = false;
-			taken_over = true;
+			forks = 0;
+			lost = true;
 			break;
 		}
 		mine = self | WAITERS; /* others may wait as well: the release must wake them */
@@ -71,7 +72,6 @@ static bool take_word(uint32_t self)
 				      NULL, 0);
 	}
 	errno = saved;
-	return taken_over;
 }
 
 static void give_word(void)
@@ -83,53 +83,77 @@ static void give_word(void)
 	errno = saved;
 }
 
-bool lock_acquire(struct lock_hold *hold)
+/* Cancellation is disabled as well: a pending one acts at the entry of open() and pwrite(), without
+ * any signal, and would unwind a holder. */
+static void enter(struct lock_hold *hold)
 {
 	uint32_t self = own_id();
 
+	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &hold->cancel_state);
 	set_signals(~(uint64_t)0, &hold->signals);
-	hold->nested = (__atomic_load_n(&word, __ATOMIC_RELAXED) & ~WAITERS) == self &&
-		       held_for_fork;
-	return hold->nested ? false : take_word(self);
+	hold->nested = (__atomic_load_n(&word, __ATOMIC_RELAXED) & ~WAITERS) == self && forks != 0;
+	if (!hold->nested)
+		take_word(self);
+}
+
+static void leave_held(const struct lock_hold *hold)
+{
+	set_signals(hold->signals, NULL);
+	(void)pthread_setcancelstate(hold->cancel_state, NULL);
+}
+
+bool lock_acquire(struct lock_hold *hold)
+{
+	bool repair;
+
+	enter(hold);
+	repair = lost;
+	lost = false;
+	return repair;
 }
 
 void lock_release(const struct lock_hold *hold)
 {
 	if (!hold->nested)
 		give_word();
-	set_signals(hold->signals, NULL);
+	leave_held(hold);
 }
 
 /* ---- fork ---- */
 
-/* The program's own handlers run between these, with their signals as they were. */
+/* The program's own handlers run between these, with their signals as they were. One of them, or a
+ * signal handler, may fork in its turn. */
 static void prepare_fork(void)
 {
 	struct lock_hold hold;
 
-	(void)lock_acquire(&hold);
-	held_for_fork = true;
-	set_signals(hold.signals, NULL);
+	enter(&hold);
+	forks++;
+	leave_held(&hold);
 }
 
 static void finish_fork_parent(void)
 {
 	struct lock_hold hold;
 
-	(void)lock_acquire(&hold); /* nested */
-	held_for_fork = false;
-	hold.nested = false;
+	enter(&hold);
+	if (hold.nested)
+		hold.nested = --forks != 0;
 	lock_release(&hold);
 }
 
-/* The word still names the parent's thread, unless a handler that ran before this one toggled. */
+/* No other thread is here. The word still names the parent's thread, unless a handler that ran
+ * before this one toggled; it is not compared with this thread's id, because a process in a new
+ * namespace may have the same. */
 static void finish_fork_child(void)
 {
-	struct lock_hold hold;
+	uint64_t signals;
 
-	(void)lock_acquire(&hold);
-	held_for_fork = false;
-	lock_release(&hold);
+	set_signals(~(uint64_t)0, &signals);
+	lost = lost || (word != 0 && forks == 0);
+	forks = 0;
+	__atomic_store_n(&word, 0, __ATOMIC_RELEASE);
+	set_signals(signals, NULL);
 }
 
 int lock_start(void)

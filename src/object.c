@@ -58,12 +58,13 @@ static int refuse_writers(struct dormant_error *error, int code)
 /* Finds out, before anything depends on it, which core sync and which writer work. */
 static int start_locked(struct dormant_error *error)
 {
-	int result;
+	int result, writers;
 
 	if (writers_tried)
 		return 0;
 	writers_tried = true;
 	result = sync_start();
+	writers = text_start();
 	if (result != 0) {
 		error_begin(error, DORMANT_PHASE_SYNC, result);
 		error_text(error, "no core sync works here (");
@@ -72,8 +73,7 @@ static int start_locked(struct dormant_error *error)
 				  "sched_setaffinity");
 		return result;
 	}
-	result = text_start();
-	return result == 0 ? 0 : refuse_writers(error, result);
+	return writers == 0 ? 0 : refuse_writers(error, writers);
 }
 
 /* ---- coming ---- */
@@ -214,7 +214,9 @@ void dormant_object_unregister(struct dormant_object *object)
 		holds_forget(object);
 		for (other = registry_first(); other != NULL; other = registry_next(other))
 			holds_forget_keys(other, state->begin, state->end);
-		deferred_forget_locked(state->begin, state->end);
+		deferred_forget_locked(&patch, state->begin, state->end);
+		if (registry_first() == NULL)
+			text_stop();
 	}
 	patch_end(&patch);
 	give_notice(leak.message);

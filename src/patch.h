@@ -37,7 +37,7 @@ struct patch {
 	struct lock_hold hold;
 	struct dormant_error *error;
 	struct word_pair *pokes;
-	size_t count, capacity;
+	size_t count;
 	int saved_errno;
 };
 
@@ -54,7 +54,7 @@ int patch_add_key(struct patch *patch, const struct static_key *key, bool on);
  * called for a patch without sites. */
 int patch_apply(struct patch *patch);
 
-/* Gives up the memory and the lock. Restores errno. */
+/* Gives up the lock. Restores errno. */
 void patch_end(struct patch *patch);
 
 #endif

@@ -44,6 +44,7 @@ static int match_object(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct place *place = data;
 	uintptr_t begin = UINTPTR_MAX, end = 0;
+	bool holds = false; /* not begin to end: another object may lie in a gap between segments */
 
 	(void)size;
 	for (size_t i = 0; i < info->dlpi_phnum; i++) {
@@ -54,8 +55,9 @@ static int match_object(struct dl_phdr_info *info, size_t size, void *data)
 			continue;
 		begin = start < begin ? start : begin;
 		end = start + header->p_memsz > end ? start + header->p_memsz : end;
+		holds = holds || place->address - start < header->p_memsz;
 	}
-	if (place->address < begin || place->address >= end)
+	if (!holds)
 		return 0;
 	place->state->begin = begin;
 	place->state->end = end;
@@ -181,8 +183,9 @@ static int build_index(struct dormant_object *object)
 		index[i].second = site.code;
 	}
 	sort_pairs(index, count);
-	state->index = index;
 	state->index_count = count;
+	/* last: a child of clone() may inherit this half done */
+	__atomic_store_n(&state->index, index, __ATOMIC_RELEASE);
 	return 0;
 }
 

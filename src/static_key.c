@@ -172,6 +172,11 @@ int key_change_locked(struct patch *patch, const struct static_key_change *chang
 	size_t staged = 0;
 	int result = 0;
 
+	/* under the lock, what is staged already was left by a holder that a fork lost */
+	for (size_t i = 0; i < count; i++) {
+		if (changes[i].key != NULL)
+			drop(changes[i].key);
+	}
 	for (; staged < count; staged++) {
 		const struct static_key_change *change = &changes[staged];
 

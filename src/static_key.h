@@ -14,7 +14,8 @@ int key_change_locked(struct patch *patch, const struct static_key_change *chang
 /* Takes @references off the key's count, down to 0 at most, inside a patch that has begun. */
 int key_give_back_locked(struct patch *patch, struct static_key *key, int references);
 
-/* Forgets deferred references whose key or work lies in memory that goes. Under the lock. */
-void deferred_forget_locked(uintptr_t begin, uintptr_t end);
+/* Forgets deferred references whose key lies in memory that goes, and gives back at once those
+ * whose work does. Inside a patch that has begun. */
+void deferred_forget_locked(struct patch *patch, uintptr_t begin, uintptr_t end);
 
 #endif

@@ -11,6 +11,7 @@
 #include "error.h"
 #include "holds.h"
 #include "patch.h"
+#include "registry.h"
 #include "static_key.h"
 
 static struct dormant_deferred *waiting; /* changed under the lock */
@@ -25,7 +26,9 @@ static uint64_t now_ns(void)
 
 static void wait_locked(struct dormant_deferred *work, struct static_key *key)
 {
-	work->due_ns = now_ns() + work->interval_ns;
+	uint64_t now = now_ns();
+
+	work->due_ns = work->interval_ns > UINT64_MAX - now ? UINT64_MAX : now + work->interval_ns;
 	work->key = key;
 	work->next = waiting;
 	__atomic_store_n(&waiting, work, __ATOMIC_RELEASE);
@@ -56,6 +59,20 @@ static int give_back_locked(struct patch *patch, struct dormant_deferred *work)
 	return result == -ERANGE ? 0 : result;
 }
 
+static int refuse_second(const struct static_key *key, struct dormant_error *error)
+{
+	error_begin(error, DORMANT_PHASE_ARGUMENT, -ERANGE);
+	if (error == NULL)
+		return -ERANGE;
+	error->key = key;
+	registry_key_name(key, error->key_name, sizeof(error->key_name));
+	error_text(error, "key ");
+	error_text(error, error->key_name[0] == '\0' ? "?" : error->key_name);
+	error_text(error, ": its only reference was given back already and waits for its interval; "
+			  "nothing was changed");
+	return -ERANGE;
+}
+
 static int dec_or_wait_locked(struct patch *patch, struct static_key *key,
 			      struct dormant_deferred *work)
 {
@@ -63,13 +80,8 @@ static int dec_or_wait_locked(struct patch *patch, struct static_key *key,
 
 	if (work->interval_ns == 0 || static_key_count(key) != 1)
 		return key_change_locked(patch, &change, 1);
-	if (work->due_ns != 0) {
-		error_begin(patch->error, DORMANT_PHASE_ARGUMENT, -ERANGE);
-		error_text(patch->error,
-			   "the key's only reference was given back already and waits "
-			   "for its interval; nothing was changed");
-		return -ERANGE;
-	}
+	if (work->due_ns != 0)
+		return refuse_second(key, patch->error);
 	wait_locked(work, key);
 	return 0;
 }
@@ -134,19 +146,28 @@ int64_t dormant_deferred_run(void)
 	while ((work = find_earliest()) != NULL && work->due_ns <= now)
 		(void)give_back_locked(&patch, work);
 	if (work != NULL)
-		left_ns = (int64_t)(work->due_ns - now);
+		left_ns = work->due_ns - now > INT64_MAX ? INT64_MAX
+							 : (int64_t)(work->due_ns - now);
 	patch_end(&patch);
 	return left_ns;
 }
 
-void deferred_forget_locked(uintptr_t begin, uintptr_t end)
+static bool is_between(const void *address, uintptr_t begin, uintptr_t end)
+{
+	return (uintptr_t)address >= begin && (uintptr_t)address < end;
+}
+
+void deferred_forget_locked(struct patch *patch, uintptr_t begin, uintptr_t end)
 {
 	struct dormant_deferred *next;
 
 	for (struct dormant_deferred *work = waiting; work != NULL; work = next) {
 		next = work->next;
-		if (((uintptr_t)work >= begin && (uintptr_t)work < end) ||
-		    ((uintptr_t)work->key >= begin && (uintptr_t)work->key < end))
+		if (is_between(work->key, begin, end)) {
 			unwait_locked(work);
+		} else if (is_between(work, begin, end)) {
+			(void)give_back_locked(patch, work);
+			unwait_locked(work); /* also where that failed: the key then stays on */
+		}
 	}
 }

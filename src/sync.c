@@ -168,6 +168,11 @@ int sync_start(void)
 	return result;
 }
 
+int sync_ready(void)
+{
+	return chosen != NULL ? 0 : sync_start();
+}
+
 int sync_cores(void)
 {
 	int result = INJECT(INJECT_SYNC);

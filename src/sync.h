@@ -33,6 +33,9 @@ extern const size_t sync_ways_count;
 /* Chooses the first way that works, by running it once. 0, or the last one's errno. */
 int sync_start(void);
 
+/* 0 where a way is chosen; else tries again, because what was refused may be allowed by now. */
+int sync_ready(void);
+
 /* One core sync. Falls back to the next way when the chosen one has come to be refused. */
 int sync_cores(void);
 

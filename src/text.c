@@ -22,18 +22,15 @@ const size_t text_writers_count = WRITERS;
 
 static const struct text_writer *chosen; /* guarded by the lock, as is all below */
 static int refusals[WRITERS];            /* why each was refused when it was last tried */
+static char only[32];                    /* DORMANT_WRITER, or "" */
 
 /* ---- one write ---- */
 
+/* Other than through @address the bytes were changed behind the compiler's back. */
 static bool reads_as(uintptr_t address, const uint8_t *bytes, size_t length)
 {
-	const volatile uint8_t *text = (const volatile uint8_t *)address;
-
-	for (size_t i = 0; i < length; i++) {
-		if (text[i] != bytes[i])
-			return false;
-	}
-	return true;
+	__asm__ volatile("" ::: "memory");
+	return memcmp((const void *)address, bytes, length) == 0;
 }
 
 static int write_checked(const struct text_writer *writer, uintptr_t address, const uint8_t *bytes,
@@ -77,18 +74,27 @@ int text_try(const struct text_writer *writer)
 
 static bool is_permitted(const struct text_writer *writer)
 {
-	const char *only = secure_getenv("DORMANT_WRITER");
-
-	return only == NULL || only[0] == '\0' || strcmp(only, writer->name) == 0;
+	return only[0] == '\0' || strcmp(only, writer->name) == 0;
 }
 
-/* Chooses the first that works, from number @first on. */
-static int choose(size_t first)
+/* Once, as the first object is loaded: later the program may change its environment. */
+static void read_environment(void)
+{
+	const char *value = secure_getenv("DORMANT_WRITER");
+
+	if (value != NULL)
+		text_append(only, sizeof(only), value);
+}
+
+/* Chooses the first that works and is not among @failed, a set of bits. */
+static int choose(unsigned failed)
 {
 	int result = -EINVAL;
 
 	chosen = NULL;
-	for (size_t i = first; i < WRITERS; i++) {
+	for (size_t i = 0; i < WRITERS; i++) {
+		if ((failed & 1U << i) != 0)
+			continue;
 		if (!is_permitted(text_writers[i])) {
 			refusals[i] = 0;
 			continue;
@@ -105,7 +111,17 @@ static int choose(size_t first)
 
 int text_start(void)
 {
+	if (only[0] == '\0')
+		read_environment();
 	return choose(0);
+}
+
+void text_stop(void)
+{
+	for (size_t i = 0; i < WRITERS; i++) {
+		if (text_writers[i]->stop != NULL)
+			text_writers[i]->stop();
+	}
 }
 
 const struct text_writer *text_chosen(void)
@@ -125,6 +141,7 @@ static size_t number_of(const struct text_writer *writer)
 int text_write(uintptr_t address, const uint8_t *bytes, size_t length)
 {
 	int result = chosen == NULL ? choose(0) : 0; /* what was refused may be allowed by now */
+	unsigned failed = 0;
 
 	while (chosen != NULL) {
 		size_t number = number_of(chosen);
@@ -133,7 +150,8 @@ int text_write(uintptr_t address, const uint8_t *bytes, size_t length)
 		if (result == 0)
 			return 0;
 		refusals[number] = result;
-		if (choose(number + 1) != 0)
+		failed |= 1U << number;
+		if (choose(failed) != 0)
 			break;
 	}
 	return result;
@@ -141,7 +159,6 @@ int text_write(uintptr_t address, const uint8_t *bytes, size_t length)
 
 void text_explain(struct dormant_error *error)
 {
-	const char *only = secure_getenv("DORMANT_WRITER");
 	bool any = false;
 
 	for (size_t i = 0; i < WRITERS; i++) {
@@ -153,7 +170,7 @@ void text_explain(struct dormant_error *error)
 		error_errno(error, refusals[i]);
 		any = true;
 	}
-	if (only != NULL && only[0] != '\0') {
+	if (only[0] != '\0') {
 		error_text(error,
 			   any ? "; only DORMANT_WRITER=" : "no writer is called DORMANT_WRITER=");
 		error_text(error, only);

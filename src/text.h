@@ -31,6 +31,8 @@ struct text_writer {
 	/* Makes @length bytes at @address equal @bytes, each byte that differs by one store of that
 	 * byte or of a unit whose other bytes keep their value. 0 or a negative errno. */
 	int (*write)(uintptr_t address, const uint8_t *bytes, size_t length);
+	/* Closes what the writer keeps open between writes, and may open again. NULL: nothing. */
+	void (*stop)(void);
 };
 
 extern const struct text_writer text_proc_mem, text_mprotect, text_remap;
@@ -46,9 +48,12 @@ int text_start(void);
 int text_try(const struct text_writer *writer);
 
 /* Changes text through the chosen writer and reads it back. When the writer fails, the same bytes
- * are written by the next that passes its trial, which is used from then on. 0, or the errno of the
- * last; some of the bytes may be changed then. */
+ * are written by the first other one that passes its trial, which is used from then on. 0, or the
+ * errno of the last; some of the bytes may be changed then. */
 int text_write(uintptr_t address, const uint8_t *bytes, size_t length);
+
+/* Leaves nothing open: the library may be unloaded next. */
+void text_stop(void);
 
 const struct text_writer *text_chosen(void);
 

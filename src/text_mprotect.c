@@ -4,17 +4,35 @@
  * threads run them: so this one has a window in which text is writable and executable.
  */
 #include <errno.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "text.h"
+
+/* Passes over what does not differ, which is most of a span, a word at a time. */
+static void store_changes(volatile uint8_t *text, const uint8_t *bytes, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		uint64_t there, wanted;
+
+		while (length - i > sizeof(there)) {
+			memcpy(&there, (const uint8_t *)text + i, sizeof(there));
+			memcpy(&wanted, bytes + i, sizeof(wanted));
+			if (there != wanted)
+				break;
+			i += sizeof(there);
+		}
+		if (text[i] != bytes[i])
+			text[i] = bytes[i];
+	}
+}
 
 static int write_mprotect(uintptr_t address, const uint8_t *bytes, size_t length)
 {
 	uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
 	uintptr_t begin = address & ~(page_bytes - 1);
 	uintptr_t end = (address + length + page_bytes - 1) & ~(page_bytes - 1);
-	volatile uint8_t *text = (volatile uint8_t *)address;
 
 	if (mprotect((void *)begin, end - begin, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) {
 		int result = -errno;
@@ -23,10 +41,7 @@ static int write_mprotect(uintptr_t address, const uint8_t *bytes, size_t length
 		(void)mprotect((void *)begin, end - begin, PROT_READ | PROT_EXEC);
 		return result;
 	}
-	for (size_t i = 0; i < length; i++) {
-		if (text[i] != bytes[i])
-			text[i] = bytes[i];
-	}
+	store_changes((volatile uint8_t *)address, bytes, length);
 	if (mprotect((void *)begin, end - begin, PROT_READ | PROT_EXEC) != 0)
 		return -errno;
 	return 0;

@@ -35,14 +35,19 @@ static bool is_ours(void)
 	       status.st_ino == inode;
 }
 
+static void close_memory(void)
+{
+	if (is_ours())
+		(void)close(descriptor);
+	descriptor = -1;
+}
+
 static int open_memory(void)
 {
 	struct stat status;
 	int high, fd;
 
-	if (is_ours())
-		(void)close(descriptor);
-	descriptor = -1;
+	close_memory();
 	fd = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
@@ -95,4 +100,5 @@ const struct text_writer text_proc_mem = {
 	.name = "proc_mem",
 	.leaves = "writes through /proc/self/mem; text stays r-x and named after its file",
 	.write = write_proc_mem,
+	.stop = close_memory,
 };

@@ -40,9 +40,12 @@ static int write_remap(uintptr_t address, const uint8_t *bytes, size_t length)
 
 	if (fd < 0)
 		return -errno;
-	result = write_all(fd, (const void *)begin, end - begin, 0);
+	result = write_all(fd, (const void *)begin, address - begin, 0);
 	if (result == 0)
 		result = write_all(fd, bytes, length, (off_t)(address - begin));
+	if (result == 0)
+		result = write_all(fd, (const void *)(address + length), end - address - length,
+				   (off_t)(address + length - begin));
 	if (result == 0 && mmap((void *)begin, end - begin, PROT_READ | PROT_EXEC,
 				MAP_PRIVATE | MAP_FIXED, fd, 0) == MAP_FAILED)
 		result = -errno;

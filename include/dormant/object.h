@@ -65,8 +65,8 @@ struct dormant_object {
 	const struct dormant_site *sites_end; /**< one past the last */
 	const struct dormant_key_entry *keys; /**< NULL where the object has none */
 	const struct dormant_key_entry *keys_end; /**< one past the last */
-	const void *sites_built;                  /**< not NULL: its source has sites, so a table is due */
-	void *reserved[12];                       /**< the library's */
+	const void *sites_built; /**< not NULL: its source has sites, so a table is due */
+	void *reserved[12];      /**< the library's */
 };
 
 /**
@@ -123,8 +123,8 @@ extern const struct dormant_key_entry __start_dormant_keys[]
 extern const struct dormant_key_entry __stop_dormant_keys[]
 	__attribute__((weak, visibility("hidden")));
 
-/* An absolute symbol that every site sets: a table that a linker script or a tool dropped is missed,
- * and not taken for an object without sites. */
+/* An absolute symbol that every site sets: a table that a linker script or a tool dropped is
+ * missed, and not taken for an object without sites. */
 extern const char dormant_sites_built[] __attribute__((weak, visibility("hidden")));
 
 /** The object this translation unit is linked into: weak and hidden, so one a linked file. */
@@ -132,8 +132,10 @@ extern struct dormant_object dormant_object_self __attribute__((visibility("hidd
 
 #ifndef DORMANT_LIBRARY /* libdormant has no sites of its own */
 __attribute__((weak, visibility("hidden"))) struct dormant_object dormant_object_self = {
-	DORMANT_ABI,         0,   __start_dormant_sites, __stop_dormant_sites, __start_dormant_keys,
-	__stop_dormant_keys, dormant_sites_built, {0},
+	DORMANT_ABI,           0,
+	__start_dormant_sites, __stop_dormant_sites,
+	__start_dormant_keys,  __stop_dormant_keys,
+	dormant_sites_built,   {0},
 };
 
 /* 101 is the first priority that the compilers leave to programs: sites are right before any
