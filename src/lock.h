@@ -5,8 +5,8 @@
  *
  *  - It is held with all signals and cancellation blocked, so a handler never finds its own thread
  *    inside, and a toggle from a handler is an ordinary one.
- *  - While it is held, nothing of the program runs on the holder: no malloc, no callback, nothing of
- *    the dynamic linker (which is why libdormant.so is linked with -z now). So a toggle from a
+ *  - While it is held, nothing of the program runs on the holder: no malloc, no callback, no part
+ *    of the dynamic linker (which is why libdormant.so is linked with -z now). So a toggle from a
  *    malloc hook, a constructor or a notice can not deadlock.
  *  - fork() takes it (pthread_atfork), so a child never starts with a patch half done. The thread
  *    that forks may toggle in the program's own atfork handlers: it is let in a second time.

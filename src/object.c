@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "arch/arch.h"
 #include "error.h"
@@ -197,26 +198,46 @@ static void repair_leaks(struct patch *patch, struct dormant_object *object, str
 	}
 }
 
+static bool exiting; /* guarded by the lock */
+
+/* It is unregistered when the process exits only, and its memory stays. */
+static bool is_executable(const struct object_state *state)
+{
+	uintptr_t headers = (uintptr_t)getauxval(AT_PHDR);
+
+	return headers >= state->begin && headers < state->end;
+}
+
+static void forget_locked(struct patch *patch, struct dormant_object *object, struct leak *leak)
+{
+	const struct object_state *state = object_state(object);
+	struct dormant_object *other;
+
+	registry_remove(object);
+	if (!exiting) /* what is held then is no leak, and nobody may be left to tell */
+		repair_leaks(patch, object, leak);
+	holds_forget(object);
+	for (other = registry_first(); other != NULL; other = registry_next(other))
+		holds_forget_keys(other, state->begin, state->end);
+	deferred_forget_locked(patch, state->begin, state->end);
+	if (registry_first() == NULL)
+		text_stop();
+}
+
 void dormant_object_unregister(struct dormant_object *object)
 {
-	struct dormant_object *other;
 	struct leak leak = {""};
 	struct patch patch;
 
 	if (object == NULL)
 		return;
 	patch_begin(&patch, NULL);
-	if (registry_has(object) && --object->users == 0) {
-		const struct object_state *state = object_state(object);
-
-		registry_remove(object);
-		repair_leaks(&patch, object, &leak);
-		holds_forget(object);
-		for (other = registry_first(); other != NULL; other = registry_next(other))
-			holds_forget_keys(other, state->begin, state->end);
-		deferred_forget_locked(&patch, state->begin, state->end);
-		if (registry_first() == NULL)
-			text_stop();
+	if (registry_has(object)) {
+		/* Threads may still run and toggle while destructors do. */
+		if (is_executable(object_state(object)))
+			exiting = true;
+		else if (--object->users == 0)
+			forget_locked(&patch, object, &leak);
 	}
 	patch_end(&patch);
 	give_notice(leak.message);

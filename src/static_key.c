@@ -132,7 +132,7 @@ static void drop(struct static_key *key)
 		(void)swap_key(key, &now, now.key.enabled, 0);
 }
 
-/* A key without a site is switched by counting alone, but not where its sites may have been lost. */
+/* A key without a site is switched by counting alone, but not where its sites may be lost. */
 static int refuse_without_table(const struct static_key *key, struct dormant_error *error)
 {
 	struct dormant_object *object = registry_without_table();

@@ -133,7 +133,7 @@ static size_t number_of(const struct text_writer *writer)
 {
 	size_t i = 0;
 
-	while (text_writers[i] != writer)
+	while (i < WRITERS - 1 && text_writers[i] != writer)
 		i++;
 	return i;
 }

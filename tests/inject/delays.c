@@ -19,15 +19,15 @@ DEFINE_10_SITES(other_sites, &other)
 DEFINE_10_SITES(counted_sites, &counted)
 
 static enum inject_point where;
-static volatile int waiting, let_go;
+static int waiting, let_go;
 
 /* Holds the patch until the other thread has done what it can do meanwhile. */
 static int wait_here(enum inject_point point)
 {
 	if (point == where) {
 		where = INJECT_POINTS;
-		waiting = 1;
-		while (!let_go)
+		__atomic_store_n(&waiting, 1, __ATOMIC_RELEASE);
+		while (!__atomic_load_n(&let_go, __ATOMIC_ACQUIRE))
 			sched_yield();
 	}
 	return 0;
@@ -71,13 +71,13 @@ static void test_point(enum inject_point point, const char *name)
 	where = point;
 	dormant_inject = wait_here;
 	pthread_create(&holder, NULL, toggle_slow, NULL);
-	while (!waiting)
+	while (!__atomic_load_n(&waiting, __ATOMIC_ACQUIRE))
 		sched_yield();
 	meanwhile = works_meanwhile();
 	pthread_create(&same, NULL, toggle_slow_too, &slow);
 	pthread_create(&another, NULL, toggle_other, &other);
 	sched_yield();
-	let_go = 1;
+	__atomic_store_n(&let_go, 1, __ATOMIC_RELEASE);
 	pthread_join(holder, NULL);
 	pthread_join(same, &same_right);
 	pthread_join(another, &another_right);

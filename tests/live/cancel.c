@@ -40,12 +40,12 @@ static void test_pending(void)
 	ok(static_branch_disable(&key) == 0 && sites() == 0, "nothing is left locked");
 }
 
-static volatile int started;
+static int started;
 
 static void *toggle_for_ever(void *data)
 {
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
-	started = 1;
+	__atomic_store_n(&started, 1, __ATOMIC_RELEASE);
 	for (;;) {
 		(void)static_branch_enable(&key);
 		(void)static_branch_disable(&key);
@@ -62,7 +62,8 @@ static void test_anywhere(void)
 
 		started = 0;
 		pthread_create(&thread, NULL, toggle_for_ever, NULL);
-		while (!started || (i % 2 == 0 && static_key_count(&key.key) == 0))
+		while (!__atomic_load_n(&started, __ATOMIC_ACQUIRE) ||
+		       (i % 2 == 0 && static_key_count(&key.key) == 0))
 			sched_yield();
 		pthread_cancel(thread);
 		pthread_join(thread, NULL);

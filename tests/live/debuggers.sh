@@ -9,6 +9,7 @@ set -euo pipefail
 program=$1
 work=$(mktemp -d)
 pid=
+# shellcheck disable=SC2317 # the trap calls it
 stop()
 {
 	if [[ -n $pid ]]; then

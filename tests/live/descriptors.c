@@ -76,6 +76,33 @@ static void test_reused(void)
 	(void)close(file);
 }
 
+/* The memory of another process, which has the same code at the same addresses. */
+static void test_other_process(void)
+{
+	int count, kept = find_kept(&count), go[2], memory;
+	char path[32], byte;
+	pid_t child;
+
+	(void)!pipe(go);
+	child = fork();
+	if (child == 0) {
+		deadline_set(20);
+		(void)close(go[1]);
+		_exit(read(go[0], &byte, 1) != 0 || sites() != 0);
+	}
+	(void)close(go[0]);
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)child);
+	memory = open(path, O_RDWR | O_CLOEXEC);
+	(void)dup2(memory, kept);
+	ok(memory >= 0 && static_branch_enable(&key) == 0 && sites() == 10,
+	   "the number belongs to another process's memory: toggles work");
+	(void)close(go[1]);
+	ok(deadline_wait(child) == 0, "and that process is as it was");
+	(void)static_branch_disable(&key);
+	(void)close(memory);
+	(void)close(kept);
+}
+
 static void test_closed(void)
 {
 	int count;
@@ -137,9 +164,11 @@ int main(void)
 
 	if (writer != NULL && strcmp(writer, "proc_mem") != 0)
 		skip_all("DORMANT_WRITER rules out the writer that keeps a descriptor");
-	plan(3 + 3 + 2 + 1 + 2);
+	plan(3 + 3 + 2 + 2 + 1 + 2);
 	test_kept();
 	test_reused();
+	(void)toggles_work();
+	test_other_process();
 	test_closed();
 	test_child();
 	test_exhausted();

@@ -83,6 +83,21 @@ static int judge_error(const struct dormant_error *error, int result, const char
 	return named && state_kept ? REFUSED : WRONG;
 }
 
+/* False also where /proc does not tell. */
+static bool is_text_writable(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	char line[1024], access[5];
+	bool found = false;
+
+	while (maps != NULL && !found && fgets(line, sizeof(line), maps) != NULL)
+		found = sscanf(line, "%*s %4s", access) == 1 && access[1] == 'w' &&
+			access[2] == 'x';
+	if (maps != NULL)
+		(void)fclose(maps);
+	return found;
+}
+
 static int probe_once(const char *message)
 {
 	struct dormant_error error = {0};
@@ -109,6 +124,10 @@ static int probe(const struct restriction *restriction, bool late)
 	outcome = probe_once(restriction->message);
 	if (probe_once(restriction->message) != outcome)
 		return WRONG;
+	if (is_text_writable()) {
+		diag("text was left writable and executable");
+		return WRONG;
+	}
 	return outcome;
 }
 

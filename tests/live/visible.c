@@ -30,13 +30,13 @@ static void block_signals(void)
 	pthread_sigmask(SIG_BLOCK, &all, NULL);
 }
 
-static volatile int spinning;
+static int spinning;
 
 /* Nothing in the loops but the site: no call, no load that a compiler or a core could wait for. */
 static void *spin_until_on(void *data)
 {
 	block_signals();
-	spinning = 1;
+	__atomic_store_n(&spinning, 1, __ATOMIC_RELEASE);
 	while (!static_branch_unlikely(&go))
 		;
 	return data;
@@ -45,7 +45,7 @@ static void *spin_until_on(void *data)
 static void *spin_until_off(void *data)
 {
 	block_signals();
-	spinning = 1;
+	__atomic_store_n(&spinning, 1, __ATOMIC_RELEASE);
 	while (static_branch_likely(&stay))
 		;
 	return data;
@@ -59,7 +59,7 @@ static void test_spin(void *(*spin)(void *), int (*toggle)(struct static_key *),
 
 	spinning = 0;
 	pthread_create(&thread, NULL, spin, NULL);
-	while (!spinning)
+	while (!__atomic_load_n(&spinning, __ATOMIC_ACQUIRE))
 		sched_yield();
 	result = toggle(key);
 	pthread_join(thread, NULL); /* else the deadline ends the program */

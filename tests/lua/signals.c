@@ -4,6 +4,9 @@
  * does, at any instruction of lua_sethook() and of the library, and nothing hangs or is left
  * behind.
  *
+ * No line hooks: Lua 5.3.6 as it is dies with them here, about one run in twenty, because an error
+ * thrown out of a hook leaves `oldpc` in code that may be collected before the next line event.
+ *
  * A child sends the signals, each after the one before was handled, because equal signals coalesce.
  * A second thread switches hooks in a state of its own, so that the library's lock is contended.
  */
@@ -30,7 +33,7 @@ static const char toggling[] =
 	"local seen = 0\n"
 	"local function hook() seen = seen + 1 end\n"
 	"for i = 1, 50 do\n"
-	"	debug.sethook(hook, i % 2 == 0 and 'l' or 'crl', i % 3)\n"
+	"	debug.sethook(hook, i % 2 == 0 and 'r' or 'cr', i % 3 + 1)\n"
 	"	local co = coroutine.wrap(function() return coroutine.yield(i) end)\n"
 	"	co()\n"
 	"	debug.sethook()\n"

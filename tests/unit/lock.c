@@ -89,7 +89,7 @@ static pid_t clone_process(void)
 	return (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
 }
 
-static volatile int held_by_thread, give_back;
+static int held_by_thread, give_back;
 
 static void *hold_it(void *data)
 {
@@ -97,8 +97,8 @@ static void *hold_it(void *data)
 
 	(void)data;
 	lock_acquire(&hold);
-	held_by_thread = 1;
-	while (!give_back)
+	__atomic_store_n(&held_by_thread, 1, __ATOMIC_RELEASE);
+	while (!__atomic_load_n(&give_back, __ATOMIC_ACQUIRE))
 		sched_yield();
 	lock_release(&hold);
 	return NULL;
@@ -138,7 +138,7 @@ static void test_lost_holder(void)
 	pid_t child;
 
 	pthread_create(&thread, NULL, hold_it, NULL);
-	while (!held_by_thread)
+	while (!__atomic_load_n(&held_by_thread, __ATOMIC_ACQUIRE))
 		sched_yield();
 	child = clone_process();
 	if (child == 0)
@@ -150,12 +150,27 @@ static void test_lost_holder(void)
 		_exit(fork_and_take_over());
 	ok(deadline_wait(child) == 0,
 	   "and a child that forks before is told as well, and its child");
-	give_back = 1;
+	__atomic_store_n(&give_back, 1, __ATOMIC_RELEASE);
 	pthread_join(thread, NULL);
 }
 
 /* A fork inside the prepare handler of another fork, as a signal handler can make one. */
 static bool fork_inside;
+static int held_after = -1;
+
+/* Whether this process holds the lock, as seen by a child that finds it lost. */
+static int is_held(void)
+{
+	pid_t child = clone_process();
+
+	if (child == 0) {
+		struct lock_hold hold;
+
+		deadline_set(10);
+		_exit(lock_acquire(&hold));
+	}
+	return deadline_wait(child);
+}
 
 static void prepare(void)
 {
@@ -168,6 +183,7 @@ static void prepare(void)
 	if (child == 0)
 		_exit(0);
 	(void)deadline_wait(child);
+	held_after = is_held();
 }
 
 static void *acquire_once(void *data)
@@ -175,7 +191,7 @@ static void *acquire_once(void *data)
 	struct lock_hold hold;
 
 	lock_acquire(&hold);
-	*(volatile int *)data = 1;
+	*(int *)data = 1;
 	lock_release(&hold);
 	return NULL;
 }
@@ -190,12 +206,14 @@ static void test_nested_fork(void)
 	child = fork();
 	if (child == 0) {
 		deadline_set(10);
-		pthread_create(&thread, NULL, acquire_once, (void *)&held_by_thread);
+		pthread_create(&thread, NULL, acquire_once, &held_by_thread);
 		pthread_join(thread, NULL);
 		_exit(!held_by_thread);
 	}
+	ok(held_after == 1 && is_held() == 0,
+	   "a fork inside a fork leaves the lock to the outer one, which gives it back");
 	ok(deadline_wait(child) == 0, "after a fork inside a fork the child's threads can take it");
-	pthread_create(&thread, NULL, acquire_once, (void *)&held_by_thread);
+	pthread_create(&thread, NULL, acquire_once, &held_by_thread);
 	pthread_join(thread, NULL);
 	ok(held_by_thread, "and so can the parent's");
 }
@@ -213,7 +231,7 @@ static int run_as_init(void)
 	child = fork();
 	if (child == 0) {
 		deadline_set(5);
-		pthread_create(&thread, NULL, acquire_once, (void *)&held_by_thread);
+		pthread_create(&thread, NULL, acquire_once, &held_by_thread);
 		pthread_join(thread, NULL);
 		_exit(!held_by_thread);
 	}
@@ -241,7 +259,7 @@ static void test_same_id(void)
 
 int main(void)
 {
-	plan(11);
+	plan(12);
 	pthread_atfork(prepare, NULL, NULL); /* before the lock's own: it runs inside */
 	ok(lock_start() == 0, "the fork handlers are registered");
 	test_signals();
