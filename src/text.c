@@ -138,10 +138,21 @@ static size_t number_of(const struct text_writer *writer)
 	return i;
 }
 
+/* Refused for want of something that may be there again by now. */
+static bool is_passing(int refusal)
+{
+	return refusal == -EMFILE || refusal == -ENFILE || refusal == -ENOMEM || refusal == -EAGAIN;
+}
+
 int text_write(uintptr_t address, const uint8_t *bytes, size_t length)
 {
-	int result = chosen == NULL ? choose(0) : 0; /* what was refused may be allowed by now */
+	int result = 0;
 	unsigned failed = 0;
+
+	/* What was refused may be allowed by now; the first writer is worth trying again for,
+	 * because those behind it open a window or lose the file's name. */
+	if (chosen == NULL || is_passing(refusals[0]))
+		result = choose(0);
 
 	while (chosen != NULL) {
 		size_t number = number_of(chosen);

@@ -71,7 +71,7 @@ struct dormant_object {
 
 /**
  * Makes an object's sites known and brings them to their keys' current state. Called by the
- * constructor that this header defines; a program calls it only for a table it made itself.
+ * constructor that this header defines, not by hand: the tables must lie in a loaded object.
  * Counted: the n-th call for an object only notes a further user.
  *
  * Units: none. Errors: -EINVAL for a NULL or unknown ABI, -ENOEXEC for a table that points outside

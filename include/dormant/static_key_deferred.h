@@ -59,7 +59,7 @@ struct static_key_false_deferred {
  *
  * Units: nanoseconds. Errors: -ERANGE when no reference is held, or only the one that waits, and
  * nothing is changed. With an interval of 0 as dormant_static_key_dec(). Threads: any. Signals:
- * safe. Blocks: on the library's lock for the last reference. Since: 0.1. Source: the kernel's
+ * safe. Blocks: on the library's lock. Since: 0.1. Source: the kernel's
  * static_key_slow_dec_deferred().
  */
 DORMANT_API int dormant_static_key_deferred_dec(struct static_key *key,
@@ -86,18 +86,12 @@ DORMANT_API int dormant_static_key_deferred_flush(struct dormant_deferred *work,
  */
 DORMANT_API int64_t dormant_deferred_run(void);
 
-/** Sets the interval in nanoseconds of a key that was not defined with one. */
-static inline void static_key_rate_limit(struct static_key_deferred *key, uint64_t interval_ns)
-{
-	key->work.interval_ns = interval_ns;
-}
-
 #ifdef __cplusplus
 }
 #endif
 
 /** The kernel's names, for a pointer to a deferred key of any of the three types. */
-#define jump_label_rate_limit(x, interval) static_key_rate_limit(x, interval)
+#define jump_label_rate_limit(x, interval) ((void)((x)->work.interval_ns = (interval)))
 #define static_branch_deferred_inc(x)      static_branch_inc(&(x)->key)
 #define static_key_slow_dec_deferred(x)                                                            \
 	dormant_static_key_deferred_dec(DORMANT_KEY_(&(x)->key), &(x)->work, &dormant_object_self, \

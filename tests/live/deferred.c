@@ -95,7 +95,7 @@ static void test_kinds(void)
 	   "with one set it does");
 	ok(static_key_deferred_flush(&plain) == 0 && static_key_count(&plain.key) == 0,
 	   "until the flush");
-	static_key_rate_limit(&plain, UINT64_MAX);
+	jump_label_rate_limit(&plain, UINT64_MAX);
 	ok(static_branch_deferred_inc(&plain) == 0 && static_key_slow_dec_deferred(&plain) == 0 &&
 		   dormant_deferred_run() > HOUR_NS && static_key_count(&plain.key) == 1,
 	   "the longest interval is no short one");

@@ -158,13 +158,59 @@ static void test_exhausted(void)
 	ok(deadline_wait(child) == 0, "a limit that comes when one is kept: toggles work");
 }
 
+static bool has_memory_descriptor(void)
+{
+	for (int fd = 0; fd < 1024; fd++) {
+		char link[64], path[256];
+		ssize_t length;
+
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+		length = readlink(link, path, sizeof(path) - 1);
+		path[length < 0 ? 0 : length] = '\0';
+		if (strstr(path, "/mem") != NULL && fcntl(fd, F_GETFL) >= 0)
+			return true;
+	}
+	return false;
+}
+
+/* In a child, because it needs a descriptor of its own. */
+static int check_passing(void)
+{
+	struct rlimit limit, none;
+
+	(void)getrlimit(RLIMIT_NOFILE, &limit);
+	none = limit;
+	none.rlim_cur = 0;
+	(void)setrlimit(RLIMIT_NOFILE, &none);
+	for (int fd = 3; fd < 1024; fd++)
+		(void)close(fd);
+	if (!toggles_work())
+		return 1;
+	(void)setrlimit(RLIMIT_NOFILE, &limit);
+	if (has_memory_descriptor())
+		return 2; /* then the toggle above did not do without */
+	return toggles_work() && has_memory_descriptor() ? 0 : 3;
+}
+
+static void test_passing(void)
+{
+	pid_t child = fork();
+	int status;
+
+	if (child == 0)
+		_exit(check_passing());
+	status = deadline_wait(child);
+	ok(status == 0, "the first writer is taken again when descriptors are to be had (%d)",
+	   status);
+}
+
 int main(void)
 {
 	const char *writer = getenv("DORMANT_WRITER");
 
 	if (writer != NULL && strcmp(writer, "proc_mem") != 0)
 		skip_all("DORMANT_WRITER rules out the writer that keeps a descriptor");
-	plan(3 + 3 + 2 + 2 + 1 + 2);
+	plan(3 + 3 + 2 + 2 + 1 + 2 + 1);
 	test_kept();
 	test_reused();
 	(void)toggles_work();
@@ -172,5 +218,6 @@ int main(void)
 	test_closed();
 	test_child();
 	test_exhausted();
+	test_passing();
 	return done();
 }
