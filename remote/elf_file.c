@@ -108,8 +108,11 @@ static int open_regular(const char *path, struct remote_error *error)
 	if (fd >= 0)
 		return fd;
 	if (errno == ENOENT)
-		return remote_error_set(error, -ENOENT,
-					"%s: no such file; name an ELF file by its path", path);
+		return remote_error_set(
+			error, -ENOENT,
+			"%s: no such file; name an ELF file by its path (that of a process: "
+			"/proc/PID/exe)",
+			path);
 	if (errno == EACCES || errno == EPERM)
 		return remote_error_set(
 			error, -errno, "%s: no permission to read it; run as a user who may", path);

@@ -73,12 +73,17 @@ static int refuse_operation(const struct static_key *key, int code, struct dorma
 	error->key = key;
 	if (key != NULL)
 		registry_key_name(key, error->key_name, sizeof(error->key_name));
+	if (code == -EINVAL) {
+		error_text(error, key == NULL ? "the key is NULL" : "not an operation on a key");
+		error_text(error, "; nothing was changed");
+		return code;
+	}
 	error_text(error, "key ");
 	error_text(error, error->key_name[0] == '\0' ? "?" : error->key_name);
-	error_text(error, code == -ERANGE      ? " is off: there is no reference to give back"
-			  : code == -EOVERFLOW ? " holds as many references as an int can count"
-			  : code == -EBUSY ? " is held by more than one reference: give them back"
-					   : ": NULL, or not an operation");
+	error_text(error, code == -ERANGE ? " is off: there is no reference to give back"
+			  : code == -EOVERFLOW
+				  ? " holds as many references as an int can count"
+				  : " is held by more than one reference: give them back");
 	error_text(error, "; nothing was changed");
 	return code;
 }

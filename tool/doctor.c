@@ -149,7 +149,13 @@ static void print_writer_consequence(struct output *output, const struct diagnos
 	size_t working = count_working(diagnosis, DORMANT_PROBE_WRITER);
 	char text[256];
 
-	if (!writer || working == 0) {
+	if (!writer && working > 0) {
+		print_consequence(output,
+				  "No key can be switched: DORMANT_WRITER names a writer that "
+				  "does not work or is none; unset it, or name one above.");
+		return;
+	}
+	if (!writer) {
 		print_consequence(
 			output, "No key can be switched: allow /proc/self/mem or mprotect (seccomp "
 				"filters, MemoryDenyWriteExecute, proc_mem.force_override).");
@@ -169,7 +175,7 @@ static void print_sync_consequence(struct output *output, const struct diagnosis
 	const struct dormant_probe *sync = find_chosen(diagnosis, DORMANT_PROBE_SYNC);
 	char text[256];
 
-	if (!sync || count_working(diagnosis, DORMANT_PROBE_SYNC) == 0) {
+	if (!sync) {
 		print_consequence(output, "No key can be switched: threads could go on running old "
 					  "code; allow membarrier or sched_setaffinity.");
 		return;
@@ -202,8 +208,8 @@ static int run_doctor(const struct arguments *arguments)
 	bool right;
 
 	diagnose(&diagnosis);
-	right = count_working(&diagnosis, DORMANT_PROBE_WRITER) > 0 &&
-		count_working(&diagnosis, DORMANT_PROBE_SYNC) > 0;
+	right = find_chosen(&diagnosis, DORMANT_PROBE_WRITER) &&
+		find_chosen(&diagnosis, DORMANT_PROBE_SYNC);
 	output_begin(&output, arguments->json);
 	output_table(&output, columns, sizeof(columns) / sizeof(*columns));
 	print_probes(&output, &diagnosis, DORMANT_PROBE_WRITER, "writers");

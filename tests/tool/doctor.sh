@@ -32,5 +32,8 @@ is '--json has the sentences' "$(json 'len(d["follows"]) >= 3')" True
 run env DORMANT_WRITER=mprotect "$dormant" doctor --json
 is 'follows DORMANT_WRITER' \
 	"$(json '[w["name"] for w in d["writers"] if w["chosen"]]')" "['mprotect']"
+run env DORMANT_WRITER=none "$dormant" doctor
+is 'a DORMANT_WRITER that is none leaves no key to switch: ends with 1' "$status" 1
+ok 'and says that it is the cause' grep -q 'DORMANT_WRITER names a writer' out
 
 done_testing
