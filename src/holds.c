@@ -94,12 +94,12 @@ int holds_count(const struct dormant_object *object, const struct static_key *ke
 	return 0;
 }
 
-void holds_forget_keys(struct dormant_object *object, uintptr_t begin, uintptr_t end)
+void holds_forget_keys(struct dormant_object *object, const struct object_state *gone)
 {
 	const struct static_key *seen;
 
 	for (size_t n = 0; (seen = holds_key(object, n)) != NULL; n++) {
-		if ((uintptr_t)seen >= begin && (uintptr_t)seen < end)
+		if (object_covers(gone, seen))
 			__atomic_store_n(&slot(object, n)->references, 0, __ATOMIC_RELAXED);
 	}
 }

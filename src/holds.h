@@ -13,6 +13,8 @@
 #include <dormant/object.h>
 #include <dormant/static_key.h>
 
+struct object_state;
+
 /* Adds @references (may be negative) to what @object holds on @key. Any thread, no lock needed. */
 void holds_add(struct dormant_object *object, struct static_key *key, int references);
 
@@ -22,8 +24,8 @@ int holds_count(const struct dormant_object *object, const struct static_key *ke
 /* The @n-th key that @object ever held a reference on, or NULL after the last. */
 struct static_key *holds_key(const struct dormant_object *object, size_t n);
 
-/* Forgets what @object holds on keys in memory that goes. */
-void holds_forget_keys(struct dormant_object *object, uintptr_t begin, uintptr_t end);
+/* Forgets what @object holds on the keys of one that goes. */
+void holds_forget_keys(struct dormant_object *object, const struct object_state *gone);
 
 /* Frees the counts of an object that nobody uses any more. */
 void holds_forget(struct dormant_object *object);

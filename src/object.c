@@ -185,9 +185,8 @@ static void repair_leaks(struct patch *patch, struct dormant_object *object, str
 
 	for (size_t n = 0; (key = holds_key(object, n)) != NULL; n++) {
 		int references = holds_count(object, key);
-		bool is_own = (uintptr_t)key >= state->begin && (uintptr_t)key < state->end;
 
-		if (references <= 0 || is_own)
+		if (references <= 0 || object_covers(state, key))
 			continue;
 		if (is_disputed(key))
 			describe_leak(leak, state, key, references, ", or others gave them back");
@@ -203,9 +202,7 @@ static bool exiting; /* guarded by the lock */
 /* It is unregistered when the process exits only, and its memory stays. */
 static bool is_executable(const struct object_state *state)
 {
-	uintptr_t headers = (uintptr_t)getauxval(AT_PHDR);
-
-	return headers >= state->begin && headers < state->end;
+	return object_covers(state, (const void *)getauxval(AT_PHDR));
 }
 
 static void forget_locked(struct patch *patch, struct dormant_object *object, struct leak *leak)
@@ -218,8 +215,8 @@ static void forget_locked(struct patch *patch, struct dormant_object *object, st
 		repair_leaks(patch, object, leak);
 	holds_forget(object);
 	for (other = registry_first(); other != NULL; other = registry_next(other))
-		holds_forget_keys(other, state->begin, state->end);
-	deferred_forget_locked(patch, state->begin, state->end);
+		holds_forget_keys(other, state);
+	deferred_forget_locked(patch, state);
 	if (registry_first() == NULL)
 		text_stop();
 }

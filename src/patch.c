@@ -109,16 +109,13 @@ static void describe_site(struct dormant_error *error, uintptr_t code)
 	error->expected[0] = insn_site_forms.off;
 	error->expected[1] = insn_site_forms.on;
 	error->found = *(const uint8_t *)code;
-	error->key = registry_site_key(code);
-	if (error->key != NULL)
-		registry_key_name(error->key, error->key_name, sizeof(error->key_name));
 	text_append(error->object, sizeof(error->object), path);
 	error_text(error, "site ");
 	error_text(error, error->object);
 	error_text(error, "+0x");
 	error_hex(error, object == NULL ? code : code - object_state(object)->bias);
-	error_text(error, " of key ");
-	error_text(error, error->key_name[0] == '\0' ? "?" : error->key_name);
+	error_text(error, " of ");
+	registry_name_key(registry_site_key(code), error);
 }
 
 static int refuse_foreign(struct patch *patch, uintptr_t code)

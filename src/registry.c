@@ -161,7 +161,7 @@ struct dormant_object *registry_object_at(uintptr_t address)
 {
 	struct dormant_object *object = objects;
 
-	while (object != NULL && !is_inside(object_state(object), address, 1))
+	while (object != NULL && !object_covers(object_state(object), (const void *)address))
 		object = registry_next(object);
 	return object;
 }
@@ -284,6 +284,18 @@ void registry_key_name(const struct static_key *key, char *name, size_t size)
 			return;
 		}
 	}
+}
+
+void registry_name_key(const struct static_key *key, struct dormant_error *error)
+{
+	if (error == NULL)
+		return;
+	error->key = key;
+	error->key_name[0] = '\0';
+	if (key != NULL)
+		registry_key_name(key, error->key_name, sizeof(error->key_name));
+	error_text(error, "key ");
+	error_text(error, error->key_name[0] == '\0' ? "?" : error->key_name);
 }
 
 struct static_key *registry_site_key(uintptr_t code)

@@ -44,6 +44,12 @@ static inline struct object_state *object_state(struct dormant_object *object)
 	return (struct object_state *)(void *)object->reserved;
 }
 
+/* Whether @address lies in the object's memory. */
+static inline bool object_covers(const struct object_state *state, const void *address)
+{
+	return (uintptr_t)address >= state->begin && (uintptr_t)address < state->end;
+}
+
 /* ---- one site of a table ---- */
 
 struct site {
@@ -94,6 +100,8 @@ int registry_sites(struct dormant_object *object, const struct static_key *key,
 
 /* Copies the key's name, or "" where no table knows it. */
 void registry_key_name(const struct static_key *key, char *name, size_t size);
+/* Fills in the key and its name, and adds "key NAME" to the message. Either may be NULL. */
+void registry_name_key(const struct static_key *key, struct dormant_error *error);
 /* The key that the site at @code belongs to, or NULL. */
 struct static_key *registry_site_key(uintptr_t code);
 

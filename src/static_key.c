@@ -65,25 +65,28 @@ static int next_count(int count, enum static_key_operation operation)
 	return -EINVAL;
 }
 
+static const char *explain_operation(int code)
+{
+	switch (code) {
+	case -ERANGE:
+		return " is off: there is no reference to give back";
+	case -EOVERFLOW:
+		return " holds as many references as an int can count";
+	case -EBUSY:
+		return " is held by more than one reference: give them back";
+	}
+	return ": not an operation on a key";
+}
+
 static int refuse_operation(const struct static_key *key, int code, struct dormant_error *error)
 {
 	error_begin(error, DORMANT_PHASE_ARGUMENT, code);
-	if (error == NULL)
-		return code;
-	error->key = key;
-	if (key != NULL)
-		registry_key_name(key, error->key_name, sizeof(error->key_name));
-	if (code == -EINVAL) {
-		error_text(error, key == NULL ? "the key is NULL" : "not an operation on a key");
-		error_text(error, "; nothing was changed");
-		return code;
+	if (key == NULL) {
+		error_text(error, "the key is NULL");
+	} else {
+		registry_name_key(key, error);
+		error_text(error, explain_operation(code));
 	}
-	error_text(error, "key ");
-	error_text(error, error->key_name[0] == '\0' ? "?" : error->key_name);
-	error_text(error, code == -ERANGE ? " is off: there is no reference to give back"
-			  : code == -EOVERFLOW
-				  ? " holds as many references as an int can count"
-				  : " is held by more than one reference: give them back");
 	error_text(error, "; nothing was changed");
 	return code;
 }
@@ -145,14 +148,11 @@ static int refuse_without_table(const struct static_key *key, struct dormant_err
 	if (object == NULL)
 		return 0;
 	error_begin(error, DORMANT_PHASE_OBJECT, -ENOEXEC);
-	if (error == NULL)
-		return -ENOEXEC;
-	error->key = key;
-	registry_key_name(key, error->key_name, sizeof(error->key_name));
-	text_append(error->object, sizeof(error->object), object_state(object)->path);
-	error_text(error, error->object);
-	error_text(error, " was built with sites and has no table of them, so key ");
-	error_text(error, error->key_name);
+	if (error != NULL)
+		text_append(error->object, sizeof(error->object), object_state(object)->path);
+	error_text(error, object_state(object)->path);
+	error_text(error, " was built with sites and has no table of them, so ");
+	registry_name_key(key, error);
 	error_text(error, " would switch nothing; keep section dormant_sites when linking it");
 	return -ENOEXEC;
 }

@@ -6,6 +6,7 @@
 #include <dormant/static_key.h>
 #include <dormant/static_key_deferred.h>
 
+struct object_state;
 struct patch;
 
 /* dormant_static_key_batch() inside a patch that has begun and is then ended by the caller. */
@@ -14,8 +15,8 @@ int key_change_locked(struct patch *patch, const struct static_key_change *chang
 /* Takes @references off the key's count, down to 0 at most, inside a patch that has begun. */
 int key_give_back_locked(struct patch *patch, struct static_key *key, int references);
 
-/* Forgets deferred references whose key lies in memory that goes, and gives back at once those
+/* Forgets deferred references whose key lies in an object that goes, and gives back at once those
  * whose work does. Inside a patch that has begun. */
-void deferred_forget_locked(struct patch *patch, uintptr_t begin, uintptr_t end);
+void deferred_forget_locked(struct patch *patch, const struct object_state *state);
 
 #endif

@@ -4,7 +4,6 @@
  * is still in its key's count, so the key stays on and needs nothing until it is due.
  */
 #include <errno.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <time.h>
 
@@ -62,12 +61,7 @@ static int give_back_locked(struct patch *patch, struct dormant_deferred *work)
 static int refuse_second(const struct static_key *key, struct dormant_error *error)
 {
 	error_begin(error, DORMANT_PHASE_ARGUMENT, -ERANGE);
-	if (error == NULL)
-		return -ERANGE;
-	error->key = key;
-	registry_key_name(key, error->key_name, sizeof(error->key_name));
-	error_text(error, "key ");
-	error_text(error, error->key_name[0] == '\0' ? "?" : error->key_name);
+	registry_name_key(key, error);
 	error_text(error, ": its only reference was given back already and waits for its interval; "
 			  "nothing was changed");
 	return -ERANGE;
@@ -152,20 +146,15 @@ int64_t dormant_deferred_run(void)
 	return left_ns;
 }
 
-static bool is_between(const void *address, uintptr_t begin, uintptr_t end)
-{
-	return (uintptr_t)address >= begin && (uintptr_t)address < end;
-}
-
-void deferred_forget_locked(struct patch *patch, uintptr_t begin, uintptr_t end)
+void deferred_forget_locked(struct patch *patch, const struct object_state *state)
 {
 	struct dormant_deferred *next;
 
 	for (struct dormant_deferred *work = waiting; work != NULL; work = next) {
 		next = work->next;
-		if (is_between(work->key, begin, end)) {
+		if (object_covers(state, work->key)) {
 			unwait_locked(work);
-		} else if (is_between(work, begin, end)) {
+		} else if (object_covers(state, work)) {
 			(void)give_back_locked(patch, work);
 			unwait_locked(work); /* also where that failed: the key then stays on */
 		}
