@@ -46,13 +46,16 @@ static void give_notice(const char *message)
 
 static bool writers_tried; /* guarded by the lock */
 
+static const char switches_nothing[] = "keys can not be switched";
+
 static int refuse_writers(struct dormant_error *error, int code)
 {
 	error_begin(error, DORMANT_PHASE_WRITE, code);
 	error_text(error, "no writer can change text here (");
 	text_explain(error);
-	error_text(error,
-		   "); keys can not be switched. `dormant doctor` shows what this machine allows");
+	error_text(error, "); ");
+	error_text(error, switches_nothing);
+	error_text(error, ". `dormant doctor` shows what this machine allows");
 	return code;
 }
 
@@ -66,14 +69,8 @@ static int start_locked(struct dormant_error *error)
 	writers_tried = true;
 	result = sync_start();
 	writers = text_start();
-	if (result != 0) {
-		error_begin(error, DORMANT_PHASE_SYNC, result);
-		error_text(error, "no core sync works here (");
-		error_errno(error, result);
-		error_text(error, "); keys can not be switched. Allow membarrier or "
-				  "sched_setaffinity");
-		return result;
-	}
+	if (result != 0)
+		return sync_refuse(error, result, switches_nothing);
 	return writers == 0 ? 0 : refuse_writers(error, writers);
 }
 
@@ -270,7 +267,7 @@ int dormant_status(struct dormant_error *error)
 
 	patch_begin(&patch, error);
 	if (writers_tried && sync_chosen() == NULL)
-		result = error_begin(error, DORMANT_PHASE_SYNC, -EOPNOTSUPP);
+		result = sync_refuse(error, -EOPNOTSUPP, switches_nothing);
 	else if (writers_tried && text_chosen() == NULL)
 		result = refuse_writers(error, -EOPNOTSUPP);
 	for (object = registry_first(); object != NULL && result == 0;

@@ -148,16 +148,6 @@ static int refuse_write(struct patch *patch, uintptr_t code, int code_of_writer)
 	return result;
 }
 
-static int refuse_sync(struct patch *patch, int code_of_sync)
-{
-	int result = error_begin(patch->error, DORMANT_PHASE_SYNC, code_of_sync);
-
-	error_text(patch->error, "other threads can not be made to see new code (");
-	error_errno(patch->error, code_of_sync);
-	error_text(patch->error, "); nothing was changed. Allow membarrier or sched_setaffinity");
-	return result;
-}
-
 static int refuse_rollback(struct patch *patch, uintptr_t code, int code_of_writer)
 {
 	int result = error_begin(patch->error, DORMANT_PHASE_ROLLBACK, code_of_writer);
@@ -268,7 +258,7 @@ int patch_apply(struct patch *patch)
 		return result;
 	result = sync_ready(); /* nothing is written that could not be made to be seen */
 	if (result != 0)
-		return refuse_sync(patch, result);
+		return sync_refuse(patch->error, result, "nothing was changed");
 	(void)INJECT(INJECT_VERIFIED);
 	result = write_pokes(patch, patch->count, POKE_NEW_JUMPS, &done, &tried);
 	if (result != 0) {
@@ -284,7 +274,8 @@ int patch_apply(struct patch *patch)
 	if (result != 0) {
 		int restored = roll_back(patch, patch->count);
 
-		return restored != 0 ? restored : refuse_sync(patch, result);
+		return restored != 0 ? restored
+				     : sync_refuse(patch->error, result, "nothing was changed");
 	}
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
+#include "error.h"
 #include "inject.h"
 #include "sync.h"
 
@@ -182,6 +183,17 @@ int sync_cores(void)
 	if (chosen != NULL && chosen->run() == 0)
 		return 0;
 	return sync_start();
+}
+
+int sync_refuse(struct dormant_error *error, int code, const char *outcome)
+{
+	error_begin(error, DORMANT_PHASE_SYNC, code);
+	error_text(error, "other threads can not be made to see new code (");
+	error_errno(error, code);
+	error_text(error, "); ");
+	error_text(error, outcome);
+	error_text(error, ". Allow membarrier or sched_setaffinity");
+	return code;
 }
 
 const struct sync_way *sync_chosen(void)

@@ -21,6 +21,8 @@
 
 #include <stddef.h>
 
+#include <dormant/error.h>
+
 struct sync_way {
 	const char *name;
 	const char *leaves; /* how it works and what it leaves behind */
@@ -38,6 +40,9 @@ int sync_ready(void);
 
 /* One core sync. Falls back to the next way when the chosen one has come to be refused. */
 int sync_cores(void);
+
+/* Fills @error with a failure of the above, whose @outcome the caller knows; returns @code. */
+int sync_refuse(struct dormant_error *error, int code, const char *outcome);
 
 /* What sync_cores() uses now, or NULL. */
 const struct sync_way *sync_chosen(void);

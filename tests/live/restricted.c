@@ -75,12 +75,14 @@ static int judge_error(const struct dormant_error *error, int result, const char
 	bool named = error->code == result && error->message[0] != '\0' &&
 		     (error->phase == DORMANT_PHASE_WRITE || error->phase == DORMANT_PHASE_SYNC) &&
 		     (message == NULL || strstr(error->message, message) != NULL);
+	struct dormant_error status = {0};
+	bool reported = dormant_status(&status) != 0 && status.message[0] != '\0';
 
-	if (!named || !state_kept)
-		diag("error %d, phase %s, count %d, sites on %d: %s", result,
+	if (!named || !state_kept || !reported)
+		diag("error %d, phase %s, count %d, sites on %d: %s; status: %s", result,
 		     dormant_phase_name(error->phase), static_key_count(&key.key), sites(),
-		     error->message);
-	return named && state_kept ? REFUSED : WRONG;
+		     error->message, status.message);
+	return named && state_kept && reported ? REFUSED : WRONG;
 }
 
 /* False also where /proc does not tell. */
