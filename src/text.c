@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "arch/arch.h"
 #include "error.h"
@@ -20,9 +21,10 @@ const struct text_writer *const text_writers[WRITERS] = {
 };
 const size_t text_writers_count = WRITERS;
 
-static const struct text_writer *chosen; /* guarded by the lock, as is all below */
-static int refusals[WRITERS];            /* why each was refused when it was last tried */
-static char only[32];                    /* DORMANT_WRITER, or "" */
+static size_t chosen =
+	WRITERS; /* number of a writer, or none; guarded by the lock, as is all below */
+static int refusals[WRITERS]; /* why each was refused when it was last tried */
+static char only[32];         /* DORMANT_WRITER, or "" */
 
 /* ---- one write ---- */
 
@@ -91,7 +93,7 @@ static int choose(unsigned failed)
 {
 	int result = -EINVAL;
 
-	chosen = NULL;
+	chosen = WRITERS;
 	for (size_t i = 0; i < WRITERS; i++) {
 		if ((failed & 1U << i) != 0)
 			continue;
@@ -102,7 +104,7 @@ static int choose(unsigned failed)
 		result = text_try(text_writers[i]);
 		refusals[i] = result;
 		if (result == 0) {
-			chosen = text_writers[i];
+			chosen = i;
 			break;
 		}
 	}
@@ -126,16 +128,7 @@ void text_stop(void)
 
 const struct text_writer *text_chosen(void)
 {
-	return chosen;
-}
-
-static size_t number_of(const struct text_writer *writer)
-{
-	size_t i = 0;
-
-	while (i < WRITERS - 1 && text_writers[i] != writer)
-		i++;
-	return i;
+	return chosen == WRITERS ? NULL : text_writers[chosen];
 }
 
 /* Refused for want of something that may be there again by now. */
@@ -151,19 +144,15 @@ int text_write(uintptr_t address, const uint8_t *bytes, size_t length)
 
 	/* What was refused may be allowed by now; the first writer is worth trying again for,
 	 * because those behind it open a window or lose the file's name. */
-	if (chosen == NULL || is_passing(refusals[0]))
+	if (chosen == WRITERS || is_passing(refusals[0]))
 		result = choose(0);
-
-	while (chosen != NULL) {
-		size_t number = number_of(chosen);
-
-		result = write_checked(chosen, address, bytes, length);
+	while (chosen != WRITERS) {
+		result = write_checked(text_writers[chosen], address, bytes, length);
 		if (result == 0)
-			return 0;
-		refusals[number] = result;
-		failed |= 1U << number;
-		if (choose(failed) != 0)
 			break;
+		refusals[chosen] = result;
+		failed |= 1U << chosen;
+		(void)choose(failed);
 	}
 	return result;
 }
@@ -187,4 +176,33 @@ void text_explain(struct dormant_error *error)
 		error_text(error, only);
 		error_text(error, any ? " was allowed" : "");
 	}
+}
+
+/* ---- what more than one writer needs ---- */
+
+struct page_range text_pages(uintptr_t address, size_t length)
+{
+	uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t begin = address & ~(page_bytes - 1);
+	uintptr_t end = (address + length + page_bytes - 1) & ~(page_bytes - 1);
+
+	return (struct page_range){begin, end - begin};
+}
+
+int text_write_file(int fd, const void *bytes, size_t length, off_t offset)
+{
+	const char *from = bytes;
+
+	while (length > 0) {
+		ssize_t done = pwrite(fd, from, length, offset);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return done < 0 ? -errno : -EIO;
+		from += done;
+		offset += done;
+		length -= (size_t)done;
+	}
+	return 0;
 }

@@ -22,6 +22,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <dormant/error.h>
 
@@ -56,6 +57,18 @@ int text_write(uintptr_t address, const uint8_t *bytes, size_t length);
 void text_stop(void);
 
 const struct text_writer *text_chosen(void);
+
+/* ---- what more than one writer needs ---- */
+
+/* The whole pages that hold @length bytes at @address. */
+struct page_range {
+	uintptr_t begin;
+	size_t bytes;
+};
+struct page_range text_pages(uintptr_t address, size_t length);
+
+/* Writes all of @bytes to a descriptor at @offset. 0 or a negative errno; -EIO when cut short. */
+int text_write_file(int fd, const void *bytes, size_t length, off_t offset);
 
 /* Adds to @error why each writer was refused when it was last tried. */
 void text_explain(struct dormant_error *error);

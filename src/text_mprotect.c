@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "text.h"
 
@@ -30,19 +29,18 @@ static void store_changes(volatile uint8_t *text, const uint8_t *bytes, size_t l
 
 static int write_mprotect(uintptr_t address, const uint8_t *bytes, size_t length)
 {
-	uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
-	uintptr_t begin = address & ~(page_bytes - 1);
-	uintptr_t end = (address + length + page_bytes - 1) & ~(page_bytes - 1);
+	struct page_range range = text_pages(address, length);
+	void *pages = (void *)range.begin;
 
-	if (mprotect((void *)begin, end - begin, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) {
+	if (mprotect(pages, range.bytes, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) {
 		int result = -errno;
 
 		/* a range that was refused half way may have been opened up to there */
-		(void)mprotect((void *)begin, end - begin, PROT_READ | PROT_EXEC);
+		(void)mprotect(pages, range.bytes, PROT_READ | PROT_EXEC);
 		return result;
 	}
 	store_changes((volatile uint8_t *)address, bytes, length);
-	if (mprotect((void *)begin, end - begin, PROT_READ | PROT_EXEC) != 0)
+	if (mprotect(pages, range.bytes, PROT_READ | PROT_EXEC) != 0)
 		return -errno;
 	return 0;
 }

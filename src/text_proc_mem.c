@@ -69,22 +69,6 @@ static int open_memory(void)
 	return 0;
 }
 
-static int write_all(uintptr_t address, const uint8_t *bytes, size_t length)
-{
-	while (length > 0) {
-		ssize_t done = pwrite(descriptor, bytes, length, (off_t)address);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return done < 0 ? -errno : -EIO;
-		address += (size_t)done;
-		bytes += done;
-		length -= (size_t)done;
-	}
-	return 0;
-}
-
 static int write_proc_mem(uintptr_t address, const uint8_t *bytes, size_t length)
 {
 	if (opened_by != getpid() || !is_ours()) {
@@ -93,7 +77,7 @@ static int write_proc_mem(uintptr_t address, const uint8_t *bytes, size_t length
 		if (result != 0)
 			return result;
 	}
-	return write_all(address, bytes, length);
+	return text_write_file(descriptor, bytes, length, (off_t)address);
 }
 
 const struct text_writer text_proc_mem = {

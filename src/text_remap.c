@@ -14,39 +14,22 @@
 
 #include "text.h"
 
-static int write_all(int fd, const void *bytes, size_t length, off_t offset)
-{
-	const char *from = bytes;
-
-	while (length > 0) {
-		ssize_t done = pwrite(fd, from, length, offset);
-
-		if (done <= 0)
-			return done < 0 ? -errno : -EIO;
-		from += done;
-		offset += done;
-		length -= (size_t)done;
-	}
-	return 0;
-}
-
 static int write_remap(uintptr_t address, const uint8_t *bytes, size_t length)
 {
-	uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
-	uintptr_t begin = address & ~(page_bytes - 1);
-	uintptr_t end = (address + length + page_bytes - 1) & ~(page_bytes - 1);
+	struct page_range pages = text_pages(address, length);
+	size_t before = address - pages.begin, after = before + length;
 	int fd = memfd_create("dormant-text", MFD_CLOEXEC);
 	int result;
 
 	if (fd < 0)
 		return -errno;
-	result = write_all(fd, (const void *)begin, address - begin, 0);
+	result = text_write_file(fd, (const void *)pages.begin, before, 0);
 	if (result == 0)
-		result = write_all(fd, bytes, length, (off_t)(address - begin));
+		result = text_write_file(fd, bytes, length, (off_t)before);
 	if (result == 0)
-		result = write_all(fd, (const void *)(address + length), end - address - length,
-				   (off_t)(address + length - begin));
-	if (result == 0 && mmap((void *)begin, end - begin, PROT_READ | PROT_EXEC,
+		result = text_write_file(fd, (const void *)(pages.begin + after),
+					 pages.bytes - after, (off_t)after);
+	if (result == 0 && mmap((void *)pages.begin, pages.bytes, PROT_READ | PROT_EXEC,
 				MAP_PRIVATE | MAP_FIXED, fd, 0) == MAP_FAILED)
 		result = -errno;
 	(void)close(fd);
