@@ -9,6 +9,7 @@
 #include "memory.h"
 #include "patch.h"
 #include "registry.h"
+#include "sort.h"
 #include "sync.h"
 #include "text.h"
 
@@ -18,13 +19,17 @@
 #define SPAN_GAP_BYTES 4096
 #define SPAN_BYTES     (1 << 20)
 
+/* A site to change is a poke: {address, these bits}. */
+#define POKE_NEW_JUMPS 1 /* what it has to be */
+#define POKE_OLD_JUMPS 2 /* what it was found to be */
+
 #define POKES_AT_HAND 256
 
 /* All guarded by the lock. The largest list so far is kept, because mapping it for each patch, page
  * fault by page fault, costs more than the patch. */
 static struct word_pair pokes_at_hand[POKES_AT_HAND];
-static struct word_pair *kept_pokes = pokes_at_hand;
-static size_t kept_capacity = POKES_AT_HAND;
+static struct word_pair *list = pokes_at_hand;
+static size_t list_capacity = POKES_AT_HAND;
 static uint8_t span[SPAN_BYTES];
 
 /* ---- collecting ---- */
@@ -39,7 +44,7 @@ static int refuse_memory(struct patch *patch)
 
 static int reserve(struct patch *patch, size_t more)
 {
-	size_t capacity = kept_capacity;
+	size_t capacity = list_capacity;
 	struct word_pair *larger;
 
 	if (capacity - patch->count >= more)
@@ -49,12 +54,11 @@ static int reserve(struct patch *patch, size_t more)
 	larger = memory_map(capacity * sizeof(*larger));
 	if (larger == NULL)
 		return refuse_memory(patch);
-	memcpy(larger, kept_pokes, patch->count * sizeof(*larger));
-	if (kept_pokes != pokes_at_hand)
-		memory_unmap(kept_pokes, kept_capacity * sizeof(*kept_pokes));
-	kept_pokes = larger;
-	kept_capacity = capacity;
-	patch->pokes = larger;
+	memcpy(larger, list, patch->count * sizeof(*larger));
+	if (list != pokes_at_hand)
+		memory_unmap(list, list_capacity * sizeof(*list));
+	list = larger;
+	list_capacity = capacity;
 	return 0;
 }
 
@@ -64,8 +68,8 @@ int patch_add_site(struct patch *patch, uintptr_t code, bool jumps)
 
 	if (result != 0)
 		return result;
-	patch->pokes[patch->count].first = code;
-	patch->pokes[patch->count].second = jumps ? POKE_NEW_JUMPS : 0;
+	list[patch->count].first = code;
+	list[patch->count].second = jumps ? POKE_NEW_JUMPS : 0;
 	patch->count++;
 	return 0;
 }
@@ -86,7 +90,7 @@ int patch_add_key(struct patch *patch, const struct static_key *key, bool on)
 			return result;
 		for (size_t i = 0; i < count; i++) {
 			bool likely = (run[i].first & DORMANT_SITE_LIKELY) != 0;
-			struct word_pair *poke = &patch->pokes[patch->count++];
+			struct word_pair *poke = &list[patch->count++];
 
 			poke->first = run[i].second;
 			poke->second = on != likely ? POKE_NEW_JUMPS : 0;
@@ -164,20 +168,19 @@ static int refuse_rollback(struct patch *patch, uintptr_t code, int code_of_writ
 /* Sorts, verifies, and keeps the sites that differ from what they have to be, each once. */
 static int verify(struct patch *patch)
 {
-	struct word_pair *pokes = patch->pokes;
 	size_t kept = 0;
 
-	sort_pairs(pokes, patch->count);
+	sort_pairs(list, patch->count);
 	for (size_t i = 0; i < patch->count; i++) {
-		int jumps = insn_site_decode((const uint8_t *)pokes[i].first);
+		int jumps = insn_site_decode((const uint8_t *)list[i].first);
 
 		if (jumps < 0)
-			return refuse_foreign(patch, pokes[i].first);
-		if (jumps == (int)(pokes[i].second & POKE_NEW_JUMPS) ||
-		    (kept > 0 && pokes[kept - 1].first == pokes[i].first))
+			return refuse_foreign(patch, list[i].first);
+		if (jumps == (int)(list[i].second & POKE_NEW_JUMPS) ||
+		    (kept > 0 && list[kept - 1].first == list[i].first))
 			continue;
-		pokes[kept].first = pokes[i].first;
-		pokes[kept++].second = pokes[i].second | (jumps != 0 ? POKE_OLD_JUMPS : 0);
+		list[kept].first = list[i].first;
+		list[kept++].second = list[i].second | (jumps != 0 ? POKE_OLD_JUMPS : 0);
 	}
 	patch->count = kept;
 	return 0;
@@ -208,15 +211,14 @@ static int write_span(const struct word_pair *pokes, size_t count, uintptr_t bit
 
 /* Writes @bit's state of the first @count pokes. 0, or the errno, with *@done pokes written for
  * sure and those from there to *@tried possibly. */
-static int write_pokes(const struct patch *patch, size_t count, uintptr_t bit, size_t *done,
-		       size_t *tried)
+static int write_pokes(size_t count, uintptr_t bit, size_t *done, size_t *tried)
 {
 	for (*done = 0, *tried = 0; *done < count; *done = *tried) {
-		size_t n = measure_span(patch->pokes + *done, count - *done);
+		size_t n = measure_span(list + *done, count - *done);
 		int result;
 
 		*tried = *done + n;
-		result = write_span(patch->pokes + *done, n, bit);
+		result = write_span(list + *done, n, bit);
 		if (result != 0)
 			return result;
 	}
@@ -232,9 +234,9 @@ static int roll_back(struct patch *patch, size_t count)
 	if (count == 0)
 		return 0;
 	if (result == 0)
-		result = write_pokes(patch, count, POKE_OLD_JUMPS, &done, &tried);
+		result = write_pokes(count, POKE_OLD_JUMPS, &done, &tried);
 	(void)sync_cores();
-	return result == 0 ? 0 : refuse_rollback(patch, patch->pokes[done].first, result);
+	return result == 0 ? 0 : refuse_rollback(patch, list[done].first, result);
 }
 
 /* Whether any of these pokes no longer holds its old byte. */
@@ -260,12 +262,12 @@ int patch_apply(struct patch *patch)
 	if (result != 0)
 		return sync_refuse(patch->error, result, "nothing was changed");
 	(void)INJECT(INJECT_VERIFIED);
-	result = write_pokes(patch, patch->count, POKE_NEW_JUMPS, &done, &tried);
+	result = write_pokes(patch->count, POKE_NEW_JUMPS, &done, &tried);
 	if (result != 0) {
-		size_t changed = is_changed(patch->pokes + done, tried - done) ? tried : done;
+		size_t changed = is_changed(list + done, tried - done) ? tried : done;
 		int restored;
 
-		result = refuse_write(patch, patch->pokes[done].first, result);
+		result = refuse_write(patch, list[done].first, result);
 		restored = roll_back(patch, changed);
 		return restored != 0 ? restored : result;
 	}
@@ -314,11 +316,10 @@ void patch_begin(struct patch *patch, struct dormant_error *error)
 	patch->saved_errno = errno;
 	taken_over = lock_acquire(&patch->hold);
 	if (taken_over) { /* the lost holder may have been replacing the list */
-		kept_pokes = pokes_at_hand;
-		kept_capacity = POKES_AT_HAND;
+		list = pokes_at_hand;
+		list_capacity = POKES_AT_HAND;
 	}
 	patch->error = NULL;
-	patch->pokes = kept_pokes;
 	patch->count = 0;
 	if (taken_over)
 		repair(patch);

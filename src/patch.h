@@ -27,17 +27,11 @@
 #include <dormant/static_key.h>
 
 #include "lock.h"
-#include "sort.h"
-
-/* One site to change: {address, POKE_ bits}. */
-#define POKE_NEW_JUMPS 1 /* what it has to be */
-#define POKE_OLD_JUMPS 2 /* what it was found to be */
 
 struct patch {
 	struct lock_hold hold;
 	struct dormant_error *error;
-	struct word_pair *pokes;
-	size_t count;
+	size_t count; /* sites noted so far; the list itself is patch.c's, and outlives the patch */
 	int saved_errno;
 };
 
