@@ -172,6 +172,21 @@ static int add_sites(struct patch *patch, const struct static_key *key)
 	return result;
 }
 
+/* Ends what was staged for the first @staged keys: patches and commits, or drops it if @result or
+ * the patch is a failure. */
+static int end_staged(struct patch *patch, const struct static_key_change *changes, size_t staged,
+		      int result)
+{
+	for (size_t i = 0; i < staged && result == 0; i++)
+		result = add_sites(patch, changes[i].key);
+	if (result == 0)
+		result = patch_apply(patch);
+	for (size_t i = 0; i < staged; i++)
+		(result == 0 ? commit : drop)(changes[i].key);
+	patch->count = 0;
+	return result;
+}
+
 int key_change_locked(struct patch *patch, const struct static_key_change *changes, size_t count)
 {
 	size_t staged = 0;
@@ -191,30 +206,19 @@ int key_change_locked(struct patch *patch, const struct static_key_change *chang
 			break;
 		}
 	}
-	for (size_t i = 0; i < staged && result == 0; i++)
-		result = add_sites(patch, changes[i].key);
-	if (result == 0)
-		result = patch_apply(patch);
-	for (size_t i = 0; i < staged; i++)
-		(result == 0 ? commit : drop)(changes[i].key);
-	patch->count = 0;
-	return result;
+	return end_staged(patch, changes, staged, result);
 }
 
 int key_give_back_locked(struct patch *patch, struct static_key *key, int references)
 {
+	struct static_key_change change = {key, STATIC_KEY_DEC};
 	union key_word now = load_key(key);
-	int left, result;
+	int left;
 
 	do {
 		left = now.key.enabled > references ? now.key.enabled - references : 0;
 	} while (!swap_key(key, &now, now.key.enabled, (unsigned)left + 1));
-	result = add_sites(patch, key);
-	if (result == 0)
-		result = patch_apply(patch);
-	(result == 0 ? commit : drop)(key);
-	patch->count = 0;
-	return result;
+	return end_staged(patch, &change, 1, 0);
 }
 
 /* ---- the calls ---- */
