@@ -3,9 +3,9 @@
 #
 # The options that change how code and tables are laid down: with each, the cases in C and in C++
 # build without a warning, have a right table, and switch.
-# shellcheck disable=SC1091,SC2154 # tap.sh assigns what it says
+# shellcheck disable=SC1091,SC2154 # fixtures.bash assigns what it says
 set -euo pipefail
-source "$(dirname "$0")/tap.sh"
+source "$(dirname "$0")/fixtures.bash"
 : "${DORMANT_SOURCE:?the folder of the library sources}"
 
 build_c() { # COMPILER OPTION...

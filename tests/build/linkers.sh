@@ -7,9 +7,9 @@
 # Which functions are in the file after --gc-sections differs: lld always, and bfd with -z
 # start-stop-gc, drop a function that nobody calls together with its sites. For the others the use
 # of __start_dormant_sites keeps the whole table, and the table keeps the function.
-# shellcheck disable=SC1091,SC2154 # tap.sh assigns what it says
+# shellcheck disable=SC1091,SC2154 # fixtures.bash assigns what it says
 set -euo pipefail
-source "$(dirname "$0")/tap.sh"
+source "$(dirname "$0")/fixtures.bash"
 
 files=(main c other linker)
 

@@ -4,9 +4,9 @@
 # Every kind of key and place, in C and in C++, with both compilers at every level, as a fixed
 # program, a position-independent one and a shared object: builds without a warning, has a right
 # table without relocations in it, and switches.
-# shellcheck disable=SC1091,SC2154 # tap.sh assigns what it says
+# shellcheck disable=SC1091,SC2154 # fixtures.bash assigns what it says
 set -euo pipefail
-source "$(dirname "$0")/tap.sh"
+source "$(dirname "$0")/fixtures.bash"
 
 # Compiles one file with the options of the present configuration.
 compile() { # SOURCE OBJECT OPTION...

@@ -3,9 +3,9 @@
 #
 # Reports from the field that are about building: a key that is a parameter, programs that read the
 # source without compiling it, sites where pages meet, sites that run before relocation.
-# shellcheck disable=SC1091,SC2154 # tap.sh assigns what it says
+# shellcheck disable=SC1091,SC2154 # fixtures.bash assigns what it says
 set -euo pipefail
-source "$(dirname "$0")/tap.sh"
+source "$(dirname "$0")/fixtures.bash"
 : "${TAP_INCLUDE:?the folder of tap.h}"
 
 # ---- a key that is a parameter: refused with a message that says what to write ----

@@ -6,9 +6,9 @@
 # adds no load, no conditional branch and no landing pad, and an enabled one is one jump. How many
 # instructions a site adds besides itself depends on what the compiler keeps alive across the call
 # that it guards: where that is nothing, it is asserted; else it is noted.
-# shellcheck disable=SC1091,SC2154 # tap.sh assigns what it says
+# shellcheck disable=SC1091,SC2154 # fixtures.bash assigns what it says
 set -euo pipefail
-source "$(dirname "$0")/tap.sh"
+source "$(dirname "$0")/fixtures.bash"
 
 gcc -D_GNU_SOURCE -O1 "${warnings[@]}" -c "$fixtures/../shape_steps.c" -o steps.o
 

@@ -4,9 +4,9 @@
 # What 10,000 sites cost in a shared object: 12 bytes of read-only table each, without relocations,
 # and at most one relocation each beside it (and two for the bounds of the table), which is a relative
 # one unless the key is preemptible.
-# shellcheck disable=SC1091,SC2154 # tap.sh assigns what it says
+# shellcheck disable=SC1091,SC2154 # fixtures.bash assigns what it says
 set -euo pipefail
-source "$(dirname "$0")/tap.sh"
+source "$(dirname "$0")/fixtures.bash"
 
 build() { # OPTION...
 	"$compiler" "$level" -fPIC -shared "${warnings[@]}" "$@" "$fixtures/many.c" -o many.so

@@ -5,6 +5,8 @@
 #
 # usage: headers.sh INCLUDE-DIRECTORY USE.C HEADER...
 set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=../tap.bash
+. "$(dirname "$0")/../tap.bash"
 
 include=$1
 use=$2
@@ -13,22 +15,6 @@ headers=("$@")
 warnings=(-Wall -Wextra -Wpedantic -Wshadow -Wundef -Wconversion -Werror)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-count=0
-
-# Notes one result: check NAME COMMAND...
-check()
-{
-	local name=$1
-	shift
-	count=$((count + 1))
-	if "$@" >"$scratch/output" 2>&1; then
-		printf 'ok %d - %s\n' "$count" "$name"
-	else
-		printf 'not ok %d - %s\n' "$count" "$name"
-		printf '# %s\n' "$*"
-		sed 's/^/# /' "$scratch/output"
-	fi
-}
 
 # Compiles one file in one language: compile NAME FILE COMPILER STANDARD FLAG...
 compile()
@@ -55,7 +41,7 @@ languages=('gcc c11' 'gcc c17' 'clang c11' 'clang c17' 'g++ c++11' 'g++ c++17' '
 	'clang++ c++17')
 flags=('-O0' '-O2' '-O2 -fPIC' '-Os -DDORMANT_NO_PATCHING')
 
-printf '1..%d\n' $((${#languages[@]} * (${#headers[@]} + ${#flags[@]}) + 1))
+plan $((${#languages[@]} * (${#headers[@]} + ${#flags[@]}) + 1))
 for language in "${languages[@]}"; do
 	read -r compiler standard <<<"$language"
 	for header in "${headers[@]}"; do
@@ -68,3 +54,4 @@ for language in "${languages[@]}"; do
 	done
 done
 check 'static_branch.h alone names the header to include' refuse_part
+finish

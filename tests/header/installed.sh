@@ -5,32 +5,12 @@
 #
 # usage: installed.sh BUILD-DIRECTORY
 set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=../tap.bash
+. "$(dirname "$0")/../tap.bash"
 
 build=$1
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
-count=0
-
-# Notes one result: check NAME COMMAND... (in a shell of its own: within `if`, errexit is off)
-check()
-{
-	local name=$1 status=0
-	shift
-	count=$((count + 1))
-	set +e
-	(
-		set -e
-		"$@"
-	) >"$root/output" 2>&1
-	status=$?
-	set -e
-	if ((status == 0)); then
-		printf 'ok %d - %s\n' "$count" "$name"
-	else
-		printf 'not ok %d - %s\n' "$count" "$name"
-		sed 's/^/# /' "$root/output"
-	fi
-}
 
 install_it()
 {
@@ -104,7 +84,7 @@ int main(void)
 }
 END
 
-printf '1..9\n'
+plan 9
 check 'everything is installed' install_it
 find_it
 language=c
@@ -117,3 +97,4 @@ check 'the command lists its key' lists_key
 check 'manual of the command' has_file man1/dormant.1
 check 'manual of the library' has_file man3/dormant_static_key.3
 check 'completion' has_file bash-completion/completions/dormant
+finish

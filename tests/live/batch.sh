@@ -4,24 +4,26 @@
 #
 # usage: batch.sh PROGRAM (built from batch.c)
 set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=../tap.bash
+. "$(dirname "$0")/../tap.bash"
 
 program=$1
 name='a batch of 100 keys synchronises the cores once'
 trace=$(mktemp)
 trap 'rm -f "$trace"' EXIT
 
-printf '1..1\n'
+plan 1
 if ! strace -o /dev/null true 2>/dev/null; then
-	printf 'ok 1 - %s # SKIP strace can not trace here\n' "$name"
-	exit 0
+	skip "$name" 'strace can not trace here'
+	finish
 fi
 # The leak check of a sanitized build refuses to run under strace.
 ASAN_OPTIONS=detect_leaks=0 strace -o "$trace" -e trace=membarrier,write "$program" trace
 # Between the two writes that fail.
 count=$(sed -n '/write(-1, "begin"/,/write(-1, "end"/p' "$trace" | grep -c '^membarrier' || true)
 if [[ $count == 1 ]]; then
-	printf 'ok 1 - %s\n' "$name"
+	pass "$name"
 else
-	printf 'not ok 1 - %s: %s times\n' "$name" "$count"
-	exit 1
+	fail "$name: $count times"
 fi
+finish

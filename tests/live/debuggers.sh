@@ -5,11 +5,12 @@
 #
 # usage: debuggers.sh PROGRAM (built from debugged.c)
 set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=../tap.bash
+. "$(dirname "$0")/../tap.bash"
 
 program=$1
 work=$(mktemp -d)
 pid=
-# shellcheck disable=SC2317 # the trap calls it
 stop()
 {
 	if [[ -n $pid ]]; then
@@ -20,24 +21,18 @@ stop()
 }
 trap stop EXIT
 
-count=0
-failed=0
 # expect NAME FILE PATTERN: some line of the file matches.
 expect()
 {
-	count=$((count + 1))
 	if grep -Eq "$3" "$2"; then
-		printf 'ok %d - %s\n' "$count" "$1"
+		pass "$1"
 	else
-		printf 'not ok %d - %s\n' "$count" "$1"
-		sed 's/^/# /' "$2"
-		failed=1
+		fail "$1" "$2"
 	fi
 }
 
 if ! command -v gdb >/dev/null; then
-	printf '1..0 # SKIP gdb is not installed\n'
-	exit 0
+	skip_all 'gdb is not installed'
 fi
 "$program" >"$work/out" &
 pid=$!
@@ -50,13 +45,12 @@ export DEBUGINFOD_URLS=
 gdb -nx -batch -p "$pid" -ex 'bt' -ex "info symbol $site" -ex "x/1xb $site" \
 	-ex "generate-core-file $work/core" -ex "break *$site" -ex 'detach' >"$work/live" 2>&1 || true
 if grep -qiE 'ptrace: (Operation not permitted|Inappropriate)|Could not attach' "$work/live"; then
-	printf '1..0 # SKIP gdb can not attach here: %s\n' "$(grep -m1 -i 'ptrace' "$work/live")"
-	exit 0
+	skip_all "gdb can not attach here: $(grep -m1 -i 'ptrace' "$work/live")"
 fi
 gdb -nx -batch "$program" "$work/core" -ex 'bt' -ex "info symbol $site" -ex "x/1xb $site" \
 	-ex "x/1i $site" >"$work/dead" 2>&1 || true
 
-printf '1..8\n'
+plan 8
 expect 'attached, the stack names the function behind the site' "$work/live" ' wait_on_path \('
 expect 'and the function with the site' "$work/live" ' function_with_site \('
 expect 'the address of the site has the name of its function' "$work/live" \
@@ -66,4 +60,4 @@ expect 'a breakpoint can be set on it' "$work/live" '^Breakpoint 1 at 0x'
 expect 'in a core dump, the stack has the same names' "$work/dead" ' function_with_site \('
 expect 'the dump holds the current code, not the file'"'"'s' "$work/dead" ':[[:space:]]+0xe9$'
 expect 'which decodes as a jump' "$work/dead" '[[:space:]]jmp '
-exit "$failed"
+finish

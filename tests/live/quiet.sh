@@ -4,21 +4,19 @@
 #
 # usage: quiet.sh PROGRAM (built from quiet.c)
 set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=../tap.bash
+. "$(dirname "$0")/../tap.bash"
 
 program=$1
 trace=$(mktemp)
 trap 'rm -f "$trace" "$trace.out"' EXIT
 
-count=0
-failed=0
 result()
 {
-	count=$((count + 1))
 	if [[ $2 == 0 ]]; then
-		printf 'ok %d - %s\n' "$count" "$1"
+		pass "$1"
 	else
-		printf 'not ok %d - %s: %s\n' "$count" "$1" "$3"
-		failed=1
+		fail "$1: $3"
 	fi
 }
 
@@ -31,10 +29,9 @@ expect_none()
 }
 
 if ! strace -o /dev/null true 2>/dev/null; then
-	printf '1..0 # SKIP strace can not trace here\n'
-	exit 0
+	skip_all 'strace can not trace here'
 fi
-printf '1..6\n'
+plan 6
 status=0
 strace -f -o "$trace" "$program" trace >"$trace.out" 2>&1 || status=$?
 result 'the traced program does what it has to' "$status" "exit status $status"
@@ -44,4 +41,4 @@ expect_none 'no socket is opened' '^[0-9]+ +(socket|socketpair|connect|bind)\('
 expect_none 'no signal handler is installed' '^[0-9]+ +rt_sigaction\([A-Z0-9_]+, \{'
 # proc_mem has its own call; whatever goes through write() is output.
 expect_none 'nothing is written to a descriptor' '^[0-9]+ +(write|writev|sendto|sendmsg)\('
-exit "$failed"
+finish

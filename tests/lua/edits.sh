@@ -3,7 +3,6 @@
 # programs/lua/edit applies to the source it was written for, and to no other.
 #
 # usage: edits.sh ROOT BUILD
-# shellcheck disable=SC2317 # check runs the functions
 . "$(dirname "$0")/with_lua.sh"
 
 edit=$root/programs/lua/edit
@@ -65,4 +64,4 @@ check 'refuses an edit without a text to find' refuses_edits 'needs @file, @find
 x
 @end'
 check 'refuses a file without edits' refuses_edits 'holds no edit' <<<'nothing'
-exit $((failures > 0))
+finish

@@ -2,37 +2,17 @@
 # What every test of Lua starts with; sourced with the test's own arguments ROOT and BUILD.
 # shellcheck shell=bash
 #
-# Leaves $root, $build, $lua (the folder of the variants, $build/lua), $scratch, and check and plan.
+# Leaves $root, $build, $lua (the folder of the variants, $build/lua), $scratch, and tap.bash.
 # Ends the test, skipped, where the source of Lua is not to be had.
 set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=../tap.bash
+. "$(dirname "${BASH_SOURCE[0]}")/../tap.bash"
 
 root=$1
 build=$2
 lua=$build/lua
-results=0
-failures=0
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-
-plan()
-{
-	printf '1..%d\n' "$1"
-}
-
-# check NAME COMMAND...: one result, ok where the command succeeds; its output follows where not.
-check()
-{
-	local name=$1
-	shift
-	results=$((results + 1))
-	if "$@" >"$scratch/check" 2>&1; then
-		printf 'ok %d - %s\n' "$results" "$name"
-	else
-		failures=$((failures + 1))
-		printf 'not ok %d - %s\n' "$results" "$name"
-		tail -n 20 "$scratch/check" | sed 's/^/# /'
-	fi
-}
 
 # Builds a C file of this folder against a variant: build_program VARIANT NAME
 build_program()
@@ -49,11 +29,10 @@ status=0
 case $status in
 0) ;;
 3)
-	printf '1..0 # SKIP no source of Lua: %s\n' "$(tail -n 1 "$scratch/prepare")"
-	exit 0
+	skip_all "no source of Lua: $(tail -n 1 "$scratch/prepare")"
 	;;
 *)
-	sed 's/^/# /' "$scratch/prepare"
+	note <"$scratch/prepare"
 	printf 'Bail out! Lua does not build\n'
 	exit 1
 	;;

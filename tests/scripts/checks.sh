@@ -4,17 +4,12 @@
 #
 # usage: checks.sh SCRIPTS
 set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=../tap.bash
+. "$(dirname "$0")/../tap.bash"
 
 scripts=$1
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
-count=0
-
-report()
-{
-	count=$((count + 1))
-	printf '%s %d - %s\n' "$1" "$count" "$2"
-}
 
 # A command that has to succeed: accept NAME COMMAND...
 accept()
@@ -22,10 +17,9 @@ accept()
 	local name=$1
 	shift
 	if "$@" >"$tree/output" 2>&1; then
-		report 'ok' "$name"
+		pass "$name"
 	else
-		report 'not ok' "$name"
-		sed 's/^/# /' "$tree/output"
+		fail "$name" "$tree/output"
 	fi
 }
 
@@ -35,10 +29,9 @@ refuse()
 	local name=$1 text=$2
 	shift 2
 	if ! "$@" >"$tree/output" 2>&1 && grep -qF -e "$text" "$tree/output"; then
-		report 'ok' "$name"
+		pass "$name"
 	else
-		report 'not ok' "$name"
-		sed 's/^/# /' "$tree/output"
+		fail "$name" "$tree/output"
 	fi
 }
 
@@ -81,7 +74,7 @@ library()
 	gcc -shared -fPIC -w -o "$tree/library.so" "$tree/library.c"
 }
 
-printf '1..14\n'
+plan 14
 
 plant
 accept 'includes: a right tree' "$scripts/check-includes" "$tree"
@@ -122,3 +115,4 @@ refuse 'symbols: an export too many' 'not in src/libdormant.map: stray' \
 	"$scripts/check-symbols" "$tree/library.so"
 library 'extern char malloc[]; static char *allocate = malloc;'
 refuse 'symbols: a call of malloc' 'malloc' "$scripts/check-symbols" "$tree/library.so"
+finish

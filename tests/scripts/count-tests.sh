@@ -4,11 +4,12 @@
 #
 # usage: count-tests.sh COUNT-TESTS
 set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=../tap.bash
+. "$(dirname "$0")/../tap.bash"
 
 count_tests=$1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-count=0
 
 # One test of a meson log: entry NAME RESULT STATUS STDOUT
 entry()
@@ -21,19 +22,18 @@ entry()
 expect()
 {
 	local status=0 last
-	count=$((count + 1))
 	cat >"$scratch/log.json"
 	"$count_tests" "$scratch/log.json" >"$scratch/output" 2>&1 || status=$?
 	last=$(tail -n 1 "$scratch/output")
 	if [[ $status == "$2" && $last == "$3" ]] && grep -qF -e "$4" "$scratch/output"; then
-		printf 'ok %d - %s\n' "$count" "$1"
+		pass "$1"
 	else
-		printf 'not ok %d - %s\n' "$count" "$1"
-		sed "s/^/# exit $status: /" "$scratch/output"
+		printf 'exit status %d\n' "$status" >>"$scratch/output"
+		fail "$1" "$scratch/output"
 	fi
 }
 
-printf '1..22\n'
+plan 22
 
 expect 'all results ok' 0 \
 	'2 passed, 0 failed, 0 skipped' '2 passed' \
@@ -96,13 +96,11 @@ expect_logs()
 {
 	local name=$1 totals=$2 last
 	shift 2
-	count=$((count + 1))
 	if ! "$count_tests" "$@" >"$scratch/output" && last=$(tail -n 1 "$scratch/output") &&
 		[[ $last == "$totals" ]]; then
-		printf 'ok %d - %s\n' "$count" "$name"
+		pass "$name"
 	else
-		printf 'not ok %d - %s\n' "$count" "$name"
-		sed 's/^/# /' "$scratch/output"
+		fail "$name" "$scratch/output"
 	fi
 }
 
@@ -113,3 +111,4 @@ expect_logs 'one empty log among others is a failure' '1 passed, 1 failed, 0 ski
 expect_logs 'one missing log among others is a failure' '1 passed, 1 failed, 0 skipped' \
 	"$scratch/good.tap" "$scratch/missing.json"
 expect_logs 'no log at all is a failure' '0 passed, 1 failed, 0 skipped'
+finish

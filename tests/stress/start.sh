@@ -5,8 +5,8 @@
 #
 # usage: start.sh START START_KEY_ON     start.c, built without and with KEY_IS_ON
 set -euo pipefail
-# shellcheck source=tests/stress/tap.bash
-source "$(dirname "${BASH_SOURCE[0]}")/tap.bash"
+# shellcheck source-path=SCRIPTDIR source=../tap.bash
+. "$(dirname "$0")/../tap.bash"
 
 trace=$(mktemp)
 trap 'rm -f "$trace"' EXIT
@@ -28,7 +28,7 @@ inspect()
 		read -r begin end dirty_kb < <(strace -f -o "$trace" -e trace=pwrite64 "$1")
 		writes=$(count_writes "$begin" "$end")
 	fi
-	note "$(basename "$1"): $dirty_kb kB of text private and dirty, ${writes:-unknown} writes"
+	note <<<"$(basename "$1"): $dirty_kb kB of text private and dirty, ${writes:-unknown} writes"
 }
 
 inspect "$1"

@@ -5,8 +5,8 @@
 #
 # usage: stress.sh STRESS
 set -euo pipefail
-# shellcheck source=tests/stress/tap.bash
-source "$(dirname "${BASH_SOURCE[0]}")/tap.bash"
+# shellcheck source-path=SCRIPTDIR source=../tap.bash
+. "$(dirname "$0")/../tap.bash"
 
 stress=$1
 output=$(mktemp)
@@ -23,7 +23,7 @@ run()
 {
 	local status=0
 	"$stress" --json --seconds "$@" >"$output" 2>&1 || status=$?
-	note "$(<"$output")"
+	note <<<"$(<"$output")"
 	return "$status"
 }
 

@@ -4,8 +4,8 @@
 #
 # usage: syncs.sh SYNCS     the program of syncs.c
 set -euo pipefail
-# shellcheck source=tests/stress/tap.bash
-source "$(dirname "${BASH_SOURCE[0]}")/tap.bash"
+# shellcheck source-path=SCRIPTDIR source=../tap.bash
+. "$(dirname "$0")/../tap.bash"
 
 syncs=$1
 trace=$(mktemp)
@@ -13,8 +13,7 @@ trap 'rm -f "$trace"' EXIT
 toggles=4
 
 if ! strace -o "$trace" true; then
-	printf '1..0 # SKIP strace can not trace here\n'
-	exit 0
+	skip_all 'strace can not trace here'
 fi
 
 # count CALL SITES TOGGLES: prints how often the program makes the system call.
@@ -32,14 +31,14 @@ count_in_toggles()
 
 for sites in 1 1000 100000; do
 	found=$(count_in_toggles membarrier "$sites")
-	note "$sites sites: $found membarrier in $toggles toggles"
+	note <<<"$sites sites: $found membarrier in $toggles toggles"
 	ok "$sites sites: one core sync a toggle" test "$found" == $toggles
 done
 
 for sites in 1 1000 100000; do
 	pages=$(((sites * 64 + 4095) / 4096))
 	found=$(count_in_toggles pwrite64 "$sites")
-	note "$sites sites on $pages pages: $found pwrite in $toggles toggles"
+	note <<<"$sites sites on $pages pages: $found pwrite in $toggles toggles"
 	ok "$sites sites: at least one write a toggle" test "$found" -ge $toggles
 	ok "$sites sites: at most one write for each touched page" test "$found" -le $((pages * toggles))
 done

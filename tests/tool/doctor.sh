@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # dormant doctor: every writer, core sync and the counters, and what follows, as text and JSON.
 set -euo pipefail
-# shellcheck source-path=SCRIPTDIR source=tap.bash
-source "$(dirname "$0")/tap.bash"
+# shellcheck source-path=SCRIPTDIR source=fixtures.bash
+source "$(dirname "$0")/fixtures.bash"
 
 run "$dormant" doctor
 ok 'tells of each writer' grep -qE '^writer +proc_mem +(yes|no)' out
@@ -36,4 +36,4 @@ run env DORMANT_WRITER=none "$dormant" doctor
 is 'a DORMANT_WRITER that is none leaves no key to switch: ends with 1' "$status" 1
 ok 'and says that it is the cause' grep -q 'DORMANT_WRITER names a writer' out
 
-done_testing
+finish

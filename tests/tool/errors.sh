@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # What can not be read is refused by one line that says what it is and what to do, with status 2.
 set -euo pipefail
-# shellcheck source-path=SCRIPTDIR source=tap.bash
-source "$(dirname "$0")/tap.bash"
+# shellcheck source-path=SCRIPTDIR source=fixtures.bash
+source "$(dirname "$0")/fixtures.bash"
 
 build_library
 build_program program
@@ -103,4 +103,4 @@ poke escape "$name" '\x1b[2J\n'
 run "$dormant" list escape
 ok 'unprintable bytes of a name are shown as \xNN' grep -qF '\x1b[2J\x0a' out
 
-done_testing
+finish

@@ -3,8 +3,8 @@
 # dormant list and show: names, kinds, defaults, places and instructions; the same after strip -s and
 # with every linker.
 set -euo pipefail
-# shellcheck source-path=SCRIPTDIR source=tap.bash
-source "$(dirname "$0")/tap.bash"
+# shellcheck source-path=SCRIPTDIR source=fixtures.bash
+source "$(dirname "$0")/fixtures.bash"
 
 build_library
 build_program program
@@ -143,4 +143,4 @@ refused 'an unknown key: says what to run and what is near' \
 refused 'an unknown key, nothing near' "has no key 'zzzzzzzz'; 'dormant list program'" \
 	"$dormant" show program zzzzzzzz
 
-done_testing
+finish

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # dormant verify FILE: right files are right, and each kind of damage is found and named.
 set -euo pipefail
-# shellcheck source-path=SCRIPTDIR source=tap.bash
-source "$(dirname "$0")/tap.bash"
+# shellcheck source-path=SCRIPTDIR source=fixtures.bash
+source "$(dirname "$0")/fixtures.bash"
 
 build_library
 is_right='8 keys, 5 sites: right'
@@ -144,4 +144,4 @@ build lonely.so -fPIC -shared lonely.c
 run "$dormant" verify lonely.so
 ok 'keys whose sites are elsewhere are right' ended 0 '1 key, 0 sites: right'
 
-done_testing
+finish

@@ -3,8 +3,8 @@
 # dormant verify PID: executables and shared objects of a running process, what was written behind
 # the library's back, files that were replaced, and who may look.
 set -euo pipefail
-# shellcheck source-path=SCRIPTDIR source=tap.bash
-source "$(dirname "$0")/tap.bash"
+# shellcheck source-path=SCRIPTDIR source=fixtures.bash
+source "$(dirname "$0")/fixtures.bash"
 
 pid=''
 stop() {
@@ -185,4 +185,4 @@ else
 fi
 
 stop
-done_testing
+finish

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: MIT
-# TAP for the scripts of this folder, and the files they test. Sourced with the script's arguments:
+# What the scripts of this folder share: the files they test, and ways to say what a command has to
+# do. Sourced with the script's arguments:
 #
 #     SCRIPT DORMANT INCLUDE LIBDORMANT     the command, the headers' folder, libdormant.so
 #
-# Sets $scratch (removed at the end), $dormant, $include, $library; ends with done_testing.
+# Sets $scratch (removed at the end), $dormant, $include, $library; ends with finish.
 # shellcheck shell=bash disable=SC2034
+
+# shellcheck source-path=SCRIPTDIR source=../tap.bash
+. "$(dirname "${BASH_SOURCE[0]}")/../tap.bash"
 
 dormant=$(realpath "$1")
 include=$(realpath "$2")
@@ -18,39 +22,12 @@ cd "$scratch" || exit
 # meson points it at its own build of libdormant; what is built here finds the one it was linked with.
 unset LD_LIBRARY_PATH
 
-count=0
-failed=0
-
-# ok NAME COMMAND...: right when the command succeeds.
-ok() {
-	local name=$1
-
-	shift
-	count=$((count + 1))
-	if "$@"; then
-		echo "ok $count - $name"
-	else
-		failed=1
-		echo "not ok $count - $name"
-		[[ ! -s out ]] || sed 's/^/# out: /' out
-		[[ ! -s err ]] || sed 's/^/# err: /' err
-	fi
-}
-
-skip() {
-	count=$((count + 1))
-	echo "ok $count - $1 # SKIP $2"
-}
+tap_evidence=(out err)
 
 # is NAME FOUND EXPECTED
 is() {
 	ok "$1" test "$2" = "$3"
 	[[ $2 == "$3" ]] || printf '# found:    %q\n# expected: %q\n' "$2" "$3"
-}
-
-done_testing() {
-	echo "1..$count"
-	exit "$failed"
 }
 
 # run COMMAND...: into the files out and err, and $status.
