@@ -15,6 +15,7 @@
 #include "arch/arch.h"
 #include "error.h"
 #include "holds.h"
+#include "operand.h"
 #include "patch.h"
 #include "registry.h"
 #include "static_key.h"
@@ -97,22 +98,40 @@ static int patch_new_sites(struct patch *patch, struct dormant_object *object)
 	return patch_apply(patch);
 }
 
+/* What can not be patched stays as in the file, where it goes by memory: that is no failure. */
+static void patch_new_operands(struct patch *patch, struct dormant_object *object)
+{
+	struct dormant_error *error = patch->error;
+
+	operand_index(object);
+	patch_clear(patch);
+	patch->error = NULL;
+	if (operand_add_object(patch, object) == 0)
+		(void)patch_apply(patch);
+	patch->error = error;
+	patch_clear(patch);
+}
+
 static int add_locked(struct patch *patch, struct dormant_object *object)
 {
 	struct object_state *state = object_state(object);
+	bool has_sites = object->sites != object->sites_end;
+	bool has_operands = object->operands != object->operands_end;
 	int result, started;
 
 	registry_add(object);
-	if (object->sites == object->sites_end)
+	if (!has_sites && !has_operands)
 		return 0;
 	result = registry_check(object, patch->error);
 	state->refused = result != 0;
 	if (result != 0)
 		return result;
-	started = start_locked(patch->error);
+	started = start_locked(has_sites ? patch->error : NULL);
 	result = patch_new_sites(patch, object);
+	if (has_operands)
+		patch_new_operands(patch, object);
 	state->known_before = 1;
-	return result != 0 ? result : started;
+	return result != 0 || !has_sites ? result : started;
 }
 
 int dormant_object_register(struct dormant_object *object)
@@ -208,6 +227,7 @@ static void forget_locked(struct patch *patch, struct dormant_object *object, st
 	struct dormant_object *other;
 
 	registry_remove(object);
+	operand_forget(object);
 	if (!exiting) /* what is held then is no leak, and nobody may be left to tell */
 		repair_leaks(patch, object, leak);
 	holds_forget(object);
@@ -239,8 +259,18 @@ void dormant_object_unregister(struct dormant_object *object)
 
 /* ---- status ---- */
 
+/* " at +0x1234" */
+static void add_place(struct dormant_object *object, uintptr_t code, struct dormant_error *error)
+{
+	error_text(error, " at +0x");
+	error_hex(error, code - object_state(object)->bias);
+}
+
 static int find_stale(struct dormant_object *object, struct dormant_error *error)
 {
+	const void *owner;
+	uintptr_t code;
+
 	for (const struct dormant_site *entry = object->sites; entry < object->sites_end; entry++) {
 		struct site site = registry_site(entry);
 
@@ -251,12 +281,20 @@ static int find_stale(struct dormant_object *object, struct dormant_error *error
 		error_text(error, object_state(object)->path);
 		error_text(error, ": the site of ");
 		error_text(error, site.name);
-		error_text(error, " at +0x");
-		error_hex(error, site.code - object_state(object)->bias);
+		add_place(object, site.code, error);
 		error_text(error, " does not follow its key; toggle the key to try again");
 		return -ESTALE;
 	}
-	return 0;
+	code = operand_find_stale(object, &owner);
+	if (code == 0)
+		return 0;
+	error_begin(error, DORMANT_PHASE_OBJECT, -ESTALE);
+	error_text(error, object_state(object)->path);
+	error_text(error, ": the site of ");
+	registry_name_key(owner, error);
+	add_place(object, code, error);
+	error_text(error, " does not hold it; set it to try again");
+	return -ESTALE;
 }
 
 int dormant_status(struct dormant_error *error)

@@ -3,11 +3,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "arch/arch.h"
 #include "error.h"
 #include "inject.h"
-#include "memory.h"
-#include "patch.h"
+#include "operand.h"
+#include "patch_parts.h"
 #include "registry.h"
 #include "sort.h"
 #include "sync.h"
@@ -19,149 +18,7 @@
 #define SPAN_GAP_BYTES 4096
 #define SPAN_BYTES     (1 << 20)
 
-/* A site to change is a poke: {address, these bits}. */
-#define POKE_NEW_JUMPS 1 /* what it has to be */
-#define POKE_OLD_JUMPS 2 /* what it was found to be */
-
-#define POKES_AT_HAND 256
-
-/* All guarded by the lock. The largest list so far is kept, because mapping it for each patch, page
- * fault by page fault, costs more than the patch. */
-static struct word_pair pokes_at_hand[POKES_AT_HAND];
-static struct word_pair *list = pokes_at_hand;
-static size_t list_capacity = POKES_AT_HAND;
-static uint8_t span[SPAN_BYTES];
-
-/* ---- collecting ---- */
-
-static int refuse_memory(struct patch *patch)
-{
-	int result = error_begin(patch->error, DORMANT_PHASE_MEMORY, -ENOMEM);
-
-	error_text(patch->error, "no memory for the list of sites; nothing was changed, try again");
-	return result;
-}
-
-static int reserve(struct patch *patch, size_t more)
-{
-	size_t capacity = list_capacity;
-	struct word_pair *larger;
-
-	if (capacity - patch->count >= more)
-		return 0;
-	while (capacity - patch->count < more)
-		capacity *= 2;
-	larger = memory_map(capacity * sizeof(*larger));
-	if (larger == NULL)
-		return refuse_memory(patch);
-	memcpy(larger, list, patch->count * sizeof(*larger));
-	if (list != pokes_at_hand)
-		memory_unmap(list, list_capacity * sizeof(*list));
-	list = larger;
-	list_capacity = capacity;
-	return 0;
-}
-
-int patch_add_site(struct patch *patch, uintptr_t code, bool jumps)
-{
-	int result = reserve(patch, 1);
-
-	if (result != 0)
-		return result;
-	list[patch->count].first = code;
-	list[patch->count].second = jumps ? POKE_NEW_JUMPS : 0;
-	patch->count++;
-	return 0;
-}
-
-int patch_add_key(struct patch *patch, const struct static_key *key, bool on)
-{
-	struct dormant_object *object;
-
-	for (object = registry_first(); object != NULL; object = registry_next(object)) {
-		const struct word_pair *run;
-		size_t count;
-		int result = registry_sites(object, key, &run, &count);
-
-		if (result != 0)
-			return refuse_memory(patch);
-		result = reserve(patch, count);
-		if (result != 0)
-			return result;
-		for (size_t i = 0; i < count; i++) {
-			bool likely = (run[i].first & DORMANT_SITE_LIKELY) != 0;
-			struct word_pair *poke = &list[patch->count++];
-
-			poke->first = run[i].second;
-			poke->second = on != likely ? POKE_NEW_JUMPS : 0;
-		}
-	}
-	return 0;
-}
-
-/* ---- errors about a site ---- */
-
-/* "FILE+0x1234 (key NAME)", and the fields for programs. */
-static void describe_site(struct dormant_error *error, uintptr_t code)
-{
-	struct dormant_object *object = registry_object_at(code);
-	const char *path = object == NULL ? "?" : object_state(object)->path;
-
-	if (error == NULL)
-		return;
-	error->site = code;
-	error->expected[0] = insn_site_forms.off;
-	error->expected[1] = insn_site_forms.on;
-	error->found = *(const uint8_t *)code;
-	text_append(error->object, sizeof(error->object), path);
-	error_text(error, "site ");
-	error_text(error, error->object);
-	error_text(error, "+0x");
-	error_hex(error, object == NULL ? code : code - object_state(object)->bias);
-	error_text(error, " of ");
-	registry_name_key(registry_site_key(code), error);
-}
-
-static int refuse_foreign(struct patch *patch, uintptr_t code)
-{
-	struct dormant_error *error = patch->error;
-	int result = error_begin(error, DORMANT_PHASE_VERIFY, -EILSEQ);
-
-	describe_site(error, code);
-	error_text(error, ": expected ");
-	error_hex(error, insn_site_forms.off);
-	error_text(error, " or ");
-	error_hex(error, insn_site_forms.on);
-	error_text(error, ", found ");
-	error_hex(error, *(const uint8_t *)code);
-	error_text(error,
-		   "; nothing was changed. Remove the breakpoint or hook there and try again");
-	return result;
-}
-
-static int refuse_write(struct patch *patch, uintptr_t code, int code_of_writer)
-{
-	struct dormant_error *error = patch->error;
-	int result = error_begin(error, DORMANT_PHASE_WRITE, code_of_writer);
-
-	describe_site(error, code);
-	error_text(error, " can not be written (");
-	text_explain(error);
-	error_text(error,
-		   "); nothing was changed. `dormant doctor` shows what this machine allows");
-	return result;
-}
-
-static int refuse_rollback(struct patch *patch, uintptr_t code, int code_of_writer)
-{
-	int result = error_begin(patch->error, DORMANT_PHASE_ROLLBACK, code_of_writer);
-
-	describe_site(patch->error, code);
-	error_text(patch->error, " was changed and can not be put back (");
-	text_explain(patch->error);
-	error_text(patch->error, "); keys and branches may disagree until a later toggle succeeds");
-	return result;
-}
+static uint8_t span[SPAN_BYTES]; /* guarded by the lock */
 
 /* ---- the steps ---- */
 
@@ -170,63 +27,132 @@ static int verify(struct patch *patch)
 {
 	size_t kept = 0;
 
-	sort_pairs(list, patch->count);
+	sort_pairs(patch_pokes, patch->count);
 	for (size_t i = 0; i < patch->count; i++) {
-		int jumps = insn_site_decode((const uint8_t *)list[i].first);
+		int jumps;
 
-		if (jumps < 0)
-			return refuse_foreign(patch, list[i].first);
-		if (jumps == (int)(list[i].second & POKE_NEW_JUMPS) ||
-		    (kept > 0 && list[kept - 1].first == list[i].first))
+		if ((patch_pokes[i].second & POKE_STORE) != 0) {
+			patch_pokes[kept++] = patch_pokes[i];
 			continue;
-		list[kept].first = list[i].first;
-		list[kept++].second = list[i].second | (jumps != 0 ? POKE_OLD_JUMPS : 0);
+		}
+		jumps = insn_site_decode((const uint8_t *)patch_pokes[i].first);
+		if (jumps < 0)
+			return patch_refuse_foreign(patch, &patch_pokes[i]);
+		if (jumps == (int)(patch_pokes[i].second & POKE_NEW_JUMPS) ||
+		    (kept > 0 && patch_pokes[kept - 1].first == patch_pokes[i].first))
+			continue;
+		patch_pokes[kept].first = patch_pokes[i].first;
+		patch_pokes[kept++].second = patch_pokes[i].second |
+					     (jumps != 0 ? POKE_OLD_JUMPS : 0);
 	}
 	patch->count = kept;
 	return 0;
 }
 
-/* How many of the @count pokes from @pokes on go into one write. */
-static size_t measure_span(const struct word_pair *pokes, size_t count)
+static uintptr_t poke_end(const struct word_pair *poke)
+{
+	return poke->first + ((poke->second & POKE_STORE) != 0 ? sizeof(uint64_t) : 1);
+}
+
+/* How many of the @count pokes from @pokes on go into one write, which ends at *@end. */
+static size_t measure_span(const struct word_pair *pokes, size_t count, uintptr_t *end)
 {
 	size_t n = 1;
 
-	while (n < count && pokes[n].first - pokes[n - 1].first <= SPAN_GAP_BYTES &&
-	       pokes[n].first - pokes[0].first < SPAN_BYTES)
-		n++;
+	*end = poke_end(&pokes[0]);
+	for (; n < count && pokes[n].first - pokes[n - 1].first <= SPAN_GAP_BYTES &&
+	       poke_end(&pokes[n]) - pokes[0].first <= SPAN_BYTES;
+	     n++) {
+		if (poke_end(&pokes[n]) > *end)
+			*end = poke_end(&pokes[n]);
+	}
 	return n;
 }
 
-/* Writes pokes in one go: their bytes, and between them what is there. */
-static int write_span(const struct word_pair *pokes, size_t count, uintptr_t bit)
-{
-	uintptr_t begin = pokes[0].first;
-	size_t length = pokes[count - 1].first + 1 - begin;
+/* Which of the pokes, and which of their states, a round writes. */
+struct round {
+	bool first;    /* the first stores of two, or all the others */
+	uintptr_t bit; /* POKE_NEW_JUMPS or POKE_OLD_JUMPS */
+};
 
-	memcpy(span, (const void *)begin, length);
-	for (size_t i = 0; i < count; i++)
-		span[pokes[i].first - begin] = insn_site_encode((pokes[i].second & bit) != 0);
-	return text_write(begin, span, length);
+static bool is_wide(const struct store *store)
+{
+	uint64_t differs = store->old ^ store->new.bits;
+	unsigned shift = (unsigned)__builtin_ctzll(differs) & ~7U;
+
+	return (differs & ~(UINT64_C(0xff) << shift)) != 0;
 }
 
-/* Writes @bit's state of the first @count pokes. 0, or the errno, with *@done pokes written for
+/* Whether the first store of two is run by now: the second, which is the next, is not as it was. */
+static bool is_run(const struct store *first)
+{
+	const struct store *second = first + 1;
+
+	return (patch_read_quadword(second->new.address) & second->new.mask) != second->old;
+}
+
+/* Puts the poke's state into the span that begins at @begin, if it belongs to the round. Then 1, or
+ * 2 where it must be changed whole; else 0. */
+static int fill_in(const struct word_pair *poke, uintptr_t begin, struct round round)
+{
+	uint8_t *at = span + (poke->first - begin);
+	const struct store *store;
+	uint64_t bytes;
+
+	if ((poke->second & POKE_STORE) == 0) {
+		if (round.first)
+			return 0;
+		*at = insn_site_encode((poke->second & round.bit) != 0);
+		return 1;
+	}
+	store = poke_store(poke);
+	if (store->is_first != round.first)
+		return 0;
+	if (round.first && round.bit == POKE_OLD_JUMPS && is_run(store))
+		return 0;
+	memcpy(&bytes, at, sizeof(bytes));
+	bytes = (bytes & ~store->new.mask) |
+		(round.bit == POKE_NEW_JUMPS ? store->new.bits : store->old);
+	memcpy(at, &bytes, sizeof(bytes));
+	return is_wide(store) ? 2 : 1;
+}
+
+/* Writes pokes in one go: their bytes, and between them what is there. */
+static int write_span(const struct patch *patch, const struct word_pair *pokes, size_t count,
+		      uintptr_t end, struct round round)
+{
+	uintptr_t begin = pokes[0].first;
+	int filled = 0;
+
+	memcpy(span, (const void *)begin, end - begin);
+	for (size_t i = 0; i < count; i++)
+		filled |= fill_in(&pokes[i], begin, round);
+	if (filled == 0)
+		return 0;
+	return text_write(begin, span, end - begin, (filled & 2) != 0 && !patch->alone);
+}
+
+/* Writes the round's part of the first @count pokes. 0, or the errno, with *@done pokes written for
  * sure and those from there to *@tried possibly. */
-static int write_pokes(size_t count, uintptr_t bit, size_t *done, size_t *tried)
+static int write_pokes(const struct patch *patch, size_t count, struct round round, size_t *done,
+		       size_t *tried)
 {
 	for (*done = 0, *tried = 0; *done < count; *done = *tried) {
-		size_t n = measure_span(list + *done, count - *done);
+		uintptr_t end;
+		size_t n = measure_span(patch_pokes + *done, count - *done, &end);
 		int result;
 
 		*tried = *done + n;
-		result = write_span(list + *done, n, bit);
+		result = write_span(patch, patch_pokes + *done, n, end, round);
 		if (result != 0)
 			return result;
 	}
 	return 0;
 }
 
-/* Puts the first @count pokes back. 0, or the error of what could not be put back. */
-static int roll_back(struct patch *patch, size_t count)
+/* Puts the round's part of the first @count pokes back. 0, or the error of what could not be put
+ * back. */
+static int roll_back(struct patch *patch, size_t count, bool first)
 {
 	size_t done = 0, tried;
 	int result = INJECT(INJECT_ROLLBACK);
@@ -234,79 +160,191 @@ static int roll_back(struct patch *patch, size_t count)
 	if (count == 0)
 		return 0;
 	if (result == 0)
-		result = write_pokes(count, POKE_OLD_JUMPS, &done, &tried);
+		result = write_pokes(patch, count, (struct round){first, POKE_OLD_JUMPS}, &done,
+				     &tried);
 	(void)sync_cores();
-	return result == 0 ? 0 : refuse_rollback(patch, list[done].first, result);
+	return result == 0 ? 0 : patch_refuse_rollback(patch, &patch_pokes[done], result);
 }
 
-/* Whether any of these pokes no longer holds its old byte. */
+static bool is_poke_changed(const struct word_pair *poke)
+{
+	if ((poke->second & POKE_STORE) != 0) {
+		const struct store *store = poke_store(poke);
+
+		return (patch_read_quadword(poke->first) & store->new.mask) != store->old;
+	}
+	return *(const volatile uint8_t *)poke->first !=
+	       insn_site_encode((poke->second & POKE_OLD_JUMPS) != 0);
+}
+
+/* Whether any of these pokes no longer holds its old bytes. */
 static bool is_changed(const struct word_pair *pokes, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		bool old = (pokes[i].second & POKE_OLD_JUMPS) != 0;
+	size_t i = 0;
 
-		if (*(const volatile uint8_t *)pokes[i].first != insn_site_encode(old))
-			return true;
-	}
-	return false;
+	while (i < count && !is_poke_changed(&pokes[i]))
+		i++;
+	return i < count;
 }
 
-int patch_apply(struct patch *patch)
+/* Writes one round and synchronises the cores; what fails is put back. */
+static int apply_round(struct patch *patch, bool first)
 {
 	size_t done, tried;
-	int result = verify(patch);
+	int restored;
+	int result = write_pokes(patch, patch->count, (struct round){first, POKE_NEW_JUMPS}, &done,
+				 &tried);
 
-	if (result != 0 || patch->count == 0)
-		return result;
-	result = sync_ready(); /* nothing is written that could not be made to be seen */
-	if (result != 0)
-		return sync_refuse(patch->error, result, "nothing was changed");
-	(void)INJECT(INJECT_VERIFIED);
-	result = write_pokes(patch->count, POKE_NEW_JUMPS, &done, &tried);
 	if (result != 0) {
-		size_t changed = is_changed(list + done, tried - done) ? tried : done;
-		int restored;
+		size_t changed = is_changed(patch_pokes + done, tried - done) ? tried : done;
 
-		result = refuse_write(patch, list[done].first, result);
-		restored = roll_back(patch, changed);
+		result = patch_refuse_write(patch, &patch_pokes[done], result);
+		restored = roll_back(patch, changed, first);
 		return restored != 0 ? restored : result;
 	}
 	(void)INJECT(INJECT_WRITTEN);
 	result = sync_cores();
-	if (result != 0) {
-		int restored = roll_back(patch, patch->count);
+	if (result == 0)
+		return 0;
+	restored = roll_back(patch, patch->count, first);
+	return restored != 0 ? restored : sync_refuse(patch->error, result, "nothing was changed");
+}
 
-		return restored != 0 ? restored
-				     : sync_refuse(patch->error, result, "nothing was changed");
+/* Stores that satisfy a condition. */
+static bool is_first_of_two(const struct store *store)
+{
+	return store->is_first;
+}
+
+static bool may_stay(const struct store *store)
+{
+	return store->may_stay;
+}
+
+/* The first poke whose store does, or NULL. */
+static const struct word_pair *find_store(const struct patch *patch,
+					  bool (*condition)(const struct store *))
+{
+	for (size_t i = 0; patch->stores != 0 && i < patch->count; i++) {
+		if ((patch_pokes[i].second & POKE_STORE) != 0 &&
+		    condition(&patch_stores[POKE_NUMBER(patch_pokes[i].second)]))
+			return &patch_pokes[i];
 	}
-	return 0;
+	return NULL;
+}
+
+/* Nothing is written that could not be made to be seen, or could be seen half done. */
+static int check_ways(struct patch *patch)
+{
+	const struct word_pair *wide;
+	int result = sync_ready();
+
+	if (result != 0)
+		return sync_refuse(patch->error, result, "nothing was changed");
+	wide = find_store(patch, is_wide);
+	if (wide == NULL)
+		return 0;
+	/* what went into the instruction while there was one thread could not be changed later */
+	if (!text_permits_whole())
+		return patch_refuse_whole(patch, wide, -EOPNOTSUPP);
+	patch->alone = sync_is_alone();
+	result = patch->alone ? 0 : text_ready(true);
+	return result == 0 ? 0 : patch_refuse_whole(patch, wide, result);
+}
+
+static int apply(struct patch *patch)
+{
+	bool twice;
+	int result = verify(patch);
+
+	if (result != 0 || patch->count == 0)
+		return result;
+	result = check_ways(patch);
+	if (result != 0)
+		return result;
+	(void)INJECT(INJECT_VERIFIED);
+	twice = find_store(patch, is_first_of_two) != NULL;
+	if (twice)
+		result = apply_round(patch, true);
+	if (result == 0) {
+		result = apply_round(patch, false);
+		if (result != 0 && twice) {
+			int restored = roll_back(patch, patch->count, true);
+
+			result = restored != 0 ? restored : result;
+		}
+	}
+	return result;
+}
+
+static void drop_what_may_stay(struct patch *patch)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < patch->count; i++) {
+		if ((patch_pokes[i].second & POKE_STORE) == 0 ||
+		    !patch_stores[POKE_NUMBER(patch_pokes[i].second)].may_stay)
+			patch_pokes[kept++] = patch_pokes[i];
+	}
+	patch->count = kept;
+}
+
+int patch_apply(struct patch *patch)
+{
+	struct dormant_error *error = patch->error, first;
+	int result;
+
+	patch->stuck = false;
+	if (find_store(patch, may_stay) == NULL)
+		return apply(patch);
+	patch->error = &first; /* not yet a failure */
+	result = apply(patch);
+	patch->error = error;
+	if (result == 0)
+		return 0;
+	if (patch->stuck) {
+		if (error != NULL)
+			*error = first;
+		return result;
+	}
+	drop_what_may_stay(patch);
+	return apply(patch);
 }
 
 /* ---- the lock around it ---- */
 
-/* After a fork that lost the holder in the middle of a patch: text follows the keys again. */
+/* The sites of one object follow the keys, values and calls again. */
+static int repair_object(struct patch *patch, struct dormant_object *object)
+{
+	int result = 0;
+
+	for (const struct dormant_site *entry = object->sites;
+	     result == 0 && entry < object->sites_end; entry++) {
+		struct site site = registry_site(entry);
+
+		if (site.key == NULL)
+			continue;
+		/* nobody else is in this process to have staged a change */
+		__atomic_store_n(&site.key->staged, 0, __ATOMIC_RELAXED);
+		result = patch_add_site(patch, site.code, site_must_jump(site.key, site.likely));
+	}
+	return result != 0 ? result : operand_add_object(patch, object);
+}
+
+/* After a fork that lost the holder in the middle of a patch. */
 static void repair(struct patch *patch)
 {
 	struct dormant_object *object;
 	int result = 0;
 
-	for (object = registry_first(); object != NULL; object = registry_next(object)) {
-		const struct dormant_site *entry = object->sites;
-
-		for (; object_state(object)->refused == 0 && entry < object->sites_end; entry++) {
-			struct site site = registry_site(entry);
-
-			if (site.key == NULL || result != 0)
-				continue;
-			/* nobody else is in this process to have staged a change */
-			__atomic_store_n(&site.key->staged, 0, __ATOMIC_RELAXED);
-			result = patch_add_site(patch, site.code,
-						site_must_jump(site.key, site.likely));
-		}
+	for (object = registry_first(); object != NULL && result == 0;
+	     object = registry_next(object)) {
+		if (object_state(object)->refused == 0)
+			result = repair_object(patch, object);
 	}
 	if (result == 0)
 		(void)patch_apply(patch);
-	patch->count = 0;
+	patch_clear(patch);
 }
 
 void patch_begin(struct patch *patch, struct dormant_error *error)
@@ -315,12 +353,12 @@ void patch_begin(struct patch *patch, struct dormant_error *error)
 
 	patch->saved_errno = errno;
 	taken_over = lock_acquire(&patch->hold);
-	if (taken_over) { /* the lost holder may have been replacing the list */
-		list = pokes_at_hand;
-		list_capacity = POKES_AT_HAND;
+	if (taken_over) {
+		patch_lists_recover();
+		text_recover();
 	}
 	patch->error = NULL;
-	patch->count = 0;
+	patch_clear(patch);
 	if (taken_over)
 		repair(patch);
 	patch->error = error;

@@ -21,15 +21,15 @@ size_t dormant_probe_all(struct dormant_probe *probes, size_t max)
 	for (size_t i = 0; i < text_writers_count; i++, n++) {
 		if (n < max)
 			probes[n] = (struct dormant_probe){
-				DORMANT_PROBE_WRITER, text_writers[i]->name,
+				DORMANT_PROBE_WRITER,      text_writers[i]->name,
 				text_try(text_writers[i]), text_writers[i] == writer,
-				text_writers[i]->leaves};
+				text_writers[i]->leaves,   text_writers[i]->whole};
 	}
 	for (size_t i = 0; i < sync_ways_count; i++, n++) {
 		if (n < max)
 			probes[n] = (struct dormant_probe){
-				DORMANT_PROBE_SYNC, sync_ways[i]->name, sync_ways[i]->run(),
-				sync_ways[i] == sync, sync_ways[i]->leaves};
+				DORMANT_PROBE_SYNC,   sync_ways[i]->name,   sync_ways[i]->run(),
+				sync_ways[i] == sync, sync_ways[i]->leaves, 0};
 	}
 	patch_end(&patch);
 	return n;

@@ -13,8 +13,7 @@ static struct dormant_object *objects;
 
 /* ---- one site ---- */
 
-/* A word of a table counts from its own address. */
-static uintptr_t follow(const int32_t *word, int32_t flags)
+uintptr_t registry_follow(const int32_t *word, int32_t flags)
 {
 	return (uintptr_t)word + (uintptr_t)(intptr_t)(*word & ~flags);
 }
@@ -23,11 +22,11 @@ struct site registry_site(const struct dormant_site *entry)
 {
 	const int32_t flags = DORMANT_SITE_LIKELY | DORMANT_SITE_JUMP;
 	struct site site = {
-		.code = follow(&entry->code, 0),
-		.key = *(struct static_key *const *)follow(&entry->key, flags),
+		.code = registry_follow(&entry->code, 0),
+		.key = *(struct static_key *const *)registry_follow(&entry->key, flags),
 		.likely = (entry->key & DORMANT_SITE_LIKELY) != 0,
 		.jumps_in_file = (entry->key & DORMANT_SITE_JUMP) != 0,
-		.name = (const char *)follow(&entry->name, 0),
+		.name = (const char *)registry_follow(&entry->name, 0),
 	};
 
 	return site;
@@ -83,27 +82,58 @@ static bool is_inside(const struct object_state *state, uintptr_t address, size_
 	return address >= state->begin && address <= state->end && state->end - address >= bytes;
 }
 
+static bool is_site_inside(const struct object_state *state, const struct dormant_site *entry)
+{
+	uintptr_t pointer = registry_follow(&entry->key, DORMANT_SITE_LIKELY | DORMANT_SITE_JUMP);
+
+	return is_inside(state, registry_follow(&entry->code, 0), sizeof(int32_t) + 1) &&
+	       is_inside(state, pointer, sizeof(struct static_key *)) &&
+	       pointer % sizeof(struct static_key *) == 0;
+}
+
+/* The longest instruction of an operand site has 13 bytes; a value's load is looked at as well. */
+static bool is_operand_inside(const struct object_state *state, const struct dormant_operand *entry)
+{
+	uintptr_t pointer = registry_follow(&entry->owner, DORMANT_OPERAND_KIND_MASK);
+	int kind = entry->owner & DORMANT_OPERAND_KIND_MASK;
+
+	return kind <= DORMANT_OPERAND_HOME &&
+	       is_inside(state, registry_follow(&entry->code, 0), 13) &&
+	       is_inside(state, pointer, sizeof(void *)) && pointer % sizeof(void *) == 0 &&
+	       (kind > DORMANT_OPERAND_VALUE8 ||
+		is_inside(state, registry_follow(&entry->home, 0), sizeof(int32_t)));
+}
+
+static int refuse_entry(const struct object_state *state, const char *table, size_t number,
+			struct dormant_error *error)
+{
+	error_begin(error, DORMANT_PHASE_OBJECT, -ENOEXEC);
+	if (error != NULL)
+		text_append(error->object, sizeof(error->object), state->path);
+	error_text(error, state->path);
+	error_text(error, ": entry ");
+	error_number(error, number);
+	error_text(error, " of ");
+	error_text(error, table);
+	error_text(error, " points outside the object; its keys do not switch. Run `dormant "
+			  "verify` on the file and link it again");
+	return -ENOEXEC;
+}
+
 int registry_check(struct dormant_object *object, struct dormant_error *error)
 {
 	const struct object_state *state = object_state(object);
-	const int32_t flags = DORMANT_SITE_LIKELY | DORMANT_SITE_JUMP;
 
 	for (const struct dormant_site *entry = object->sites; entry < object->sites_end; entry++) {
-		uintptr_t pointer = follow(&entry->key, flags);
-
-		if (is_inside(state, follow(&entry->code, 0), sizeof(int32_t) + 1) &&
-		    is_inside(state, pointer, sizeof(struct static_key *)) &&
-		    pointer % sizeof(struct static_key *) == 0)
-			continue;
-		error_begin(error, DORMANT_PHASE_OBJECT, -ENOEXEC);
-		if (error != NULL)
-			text_append(error->object, sizeof(error->object), state->path);
-		error_text(error, state->path);
-		error_text(error, ": entry ");
-		error_number(error, (uint64_t)(entry - object->sites));
-		error_text(error, " of dormant_sites points outside the object; its keys do not "
-				  "switch. Run `dormant verify` on the file and link it again");
-		return -ENOEXEC;
+		if (!is_site_inside(state, entry))
+			return refuse_entry(state, "dormant_sites", (size_t)(entry - object->sites),
+					    error);
+	}
+	for (const struct dormant_operand *entry = object->operands; entry < object->operands_end;
+	     entry++) {
+		if (!is_operand_inside(state, entry))
+			return refuse_entry(state, "dormant_operands",
+					    (size_t)(entry - object->operands), error);
 	}
 	return 0;
 }
@@ -189,22 +219,6 @@ static int build_index(struct dormant_object *object)
 	return 0;
 }
 
-/* The first entry of the index whose first word is not below @value. */
-static size_t find_first(const struct object_state *state, uintptr_t value)
-{
-	size_t low = 0, high = state->index_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (state->index[middle].first < value)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 int registry_sites(struct dormant_object *object, const struct static_key *key,
 		   const struct word_pair **run, size_t *count)
 {
@@ -220,8 +234,8 @@ int registry_sites(struct dormant_object *object, const struct static_key *key,
 		if (result != 0)
 			return result;
 	}
-	first = find_first(state, (uintptr_t)key);
-	end = find_first(state, (uintptr_t)(key + 1));
+	first = sort_find(state->index, state->index_count, (uintptr_t)key);
+	end = sort_find(state->index, state->index_count, (uintptr_t)(key + 1));
 	*run = &state->index[first];
 	*count = end - first;
 	return 0;
@@ -229,28 +243,36 @@ int registry_sites(struct dormant_object *object, const struct static_key *key,
 
 /* ---- names ---- */
 
-static bool name_from_definition(const struct dormant_object *object, const struct static_key *key,
-				 char *name, size_t size)
+/* The definition of @key in the object, or NULL. */
+static const struct dormant_key_entry *find_definition(const struct dormant_object *object,
+						       const void *key)
 {
-	for (const struct dormant_key_entry *entry = object->keys; entry < object->keys_end;
-	     entry++) {
+	const struct dormant_key_entry *entry = object->keys;
+
+	for (; entry < object->keys_end; entry++) {
 		size_t elements = entry->count == 0 ? 1 : entry->count;
 
-		if (key < entry->key || key >= entry->key + elements)
-			continue;
-		text_append(name, size, entry->name);
-		if (entry->count != 0) {
-			text_append(name, size, "[");
-			text_append_number(name, size, (uint64_t)(key - entry->key), 10);
-			text_append(name, size, "]");
-		}
-		return true;
+		if ((uintptr_t)key - (uintptr_t)entry->key < elements * sizeof(struct static_key))
+			return entry;
 	}
-	return false;
+	return NULL;
+}
+
+static void name_from_definition(const struct dormant_key_entry *entry, const void *key, char *name,
+				 size_t size)
+{
+	text_append(name, size, entry->name);
+	if (entry->count != 0) {
+		uintptr_t offset = (uintptr_t)key - (uintptr_t)entry->key;
+
+		text_append(name, size, "[");
+		text_append_number(name, size, offset / sizeof(struct static_key), 10);
+		text_append(name, size, "]");
+	}
 }
 
 static const struct dormant_site *find_site(struct dormant_object *object, uintptr_t code,
-					    const struct static_key *key)
+					    const void *key)
 {
 	const struct dormant_site *entry = object->sites;
 
@@ -265,28 +287,62 @@ static const struct dormant_site *find_site(struct dormant_object *object, uintp
 	return NULL;
 }
 
-void registry_key_name(const struct static_key *key, char *name, size_t size)
+/* The name that a site of @key gives it, or NULL. */
+static const char *name_from_site(struct dormant_object *object, const void *key)
+{
+	const struct dormant_site *site = find_site(object, 0, key);
+	const struct dormant_operand *operand = object->operands;
+
+	if (site != NULL)
+		return registry_site(site).name;
+	for (; object_state(object)->refused == 0 && operand < object->operands_end; operand++) {
+		uintptr_t owner = registry_follow(&operand->owner, DORMANT_OPERAND_KIND_MASK);
+
+		if (operand->name != 0 && *(void *const *)owner == key)
+			return (const char *)registry_follow(&operand->name, 0);
+	}
+	return NULL;
+}
+
+void registry_key_name(const void *key, char *name, size_t size)
 {
 	struct dormant_object *object;
 
 	name[0] = '\0';
 	for (object = objects; object != NULL; object = registry_next(object)) {
-		if (name_from_definition(object, key, name, size))
-			return;
-	}
-	for (object = objects; object != NULL; object = registry_next(object)) {
-		const struct dormant_site *entry = find_site(object, 0, key);
+		const struct dormant_key_entry *entry = find_definition(object, key);
 
 		if (entry != NULL) {
-			const char *text = registry_site(entry).name;
+			name_from_definition(entry, key, name, size);
+			return;
+		}
+	}
+	for (object = objects; object != NULL; object = registry_next(object)) {
+		const char *text = name_from_site(object, key);
 
+		if (text != NULL) {
 			text_append(name, size, text[0] == '&' ? text + 1 : text);
 			return;
 		}
 	}
 }
 
-void registry_name_key(const struct static_key *key, struct dormant_error *error)
+/* "key ", "value " or "static call ", by the definition. */
+static const char *kind_of(const void *key)
+{
+	static const char *const kinds[] = {"key ", "value ", "static call "};
+	struct dormant_object *object;
+
+	for (object = objects; object != NULL; object = registry_next(object)) {
+		const struct dormant_key_entry *entry = find_definition(object, key);
+
+		if (entry != NULL && DORMANT_KEY_KIND(entry->flags) <= DORMANT_KEY_KIND_CALL)
+			return kinds[DORMANT_KEY_KIND(entry->flags)];
+	}
+	return kinds[DORMANT_KEY_KIND_KEY];
+}
+
+void registry_name_key(const void *key, struct dormant_error *error)
 {
 	if (error == NULL)
 		return;
@@ -294,7 +350,7 @@ void registry_name_key(const struct static_key *key, struct dormant_error *error
 	error->key_name[0] = '\0';
 	if (key != NULL)
 		registry_key_name(key, error->key_name, sizeof(error->key_name));
-	error_text(error, "key ");
+	error_text(error, kind_of(key));
 	error_text(error, error->key_name[0] == '\0' ? "?" : error->key_name);
 }
 

@@ -26,14 +26,16 @@ struct holds_block;
 /* What the library keeps about an object, in its `reserved` words. */
 struct object_state {
 	struct dormant_object *next;
-	struct word_pair *index;   /* sites: {key | DORMANT_SITE_LIKELY, code}, sorted; or NULL */
-	size_t index_count;        /* sites in the index */
-	uintptr_t begin, end;      /* the object's memory */
-	uintptr_t bias;            /* run-time address minus address in the file */
-	const char *path;          /* its file; the dynamic linker's string */
-	struct holds_block *holds; /* references its code took; see holds.h */
-	uintptr_t refused;         /* non-zero: its table is not usable and is ignored */
-	uintptr_t known_before;    /* non-zero: text may differ from the file */
+	struct word_pair *index;    /* sites: {key | DORMANT_SITE_LIKELY, code}, sorted; or NULL */
+	size_t index_count;         /* sites in the index */
+	uintptr_t begin, end;       /* the object's memory */
+	uintptr_t bias;             /* run-time address minus address in the file */
+	const char *path;           /* its file; the dynamic linker's string */
+	struct holds_block *holds;  /* references its code took; see holds.h */
+	uintptr_t refused;          /* non-zero: its table is not usable and is ignored */
+	uintptr_t known_before;     /* non-zero: text may differ from the file */
+	struct word_pair *operands; /* operand.h's index, or NULL */
+	size_t operands_count;
 };
 
 _Static_assert(sizeof(struct object_state) <= sizeof(((struct dormant_object *)0)->reserved),
@@ -61,6 +63,9 @@ struct site {
 };
 
 struct site registry_site(const struct dormant_site *entry);
+
+/* Where a word of a table points: it counts from its own address. @flags are no part of it. */
+uintptr_t registry_follow(const int32_t *word, int32_t flags);
 
 /* Whether a site has to jump in its key's present state. */
 static inline bool site_must_jump(const struct static_key *key, bool likely)
@@ -98,10 +103,11 @@ int registry_sites(struct dormant_object *object, const struct static_key *key,
 
 /* ---- names, for errors: these walk the tables ---- */
 
-/* Copies the key's name, or "" where no table knows it. */
-void registry_key_name(const struct static_key *key, char *name, size_t size);
-/* Fills in the key and its name, and adds "key NAME" to the message. Either may be NULL. */
-void registry_name_key(const struct static_key *key, struct dormant_error *error);
+/* Copies the name of a key, an immediate value or a static call, or "" where no table knows it. */
+void registry_key_name(const void *key, char *name, size_t size);
+/* Fills in the key and its name, and adds "key NAME", "value NAME" or "static call NAME" to the
+ * message. Either may be NULL. */
+void registry_name_key(const void *key, struct dormant_error *error);
 /* The key that the site at @code belongs to, or NULL. */
 struct static_key *registry_site_key(uintptr_t code);
 

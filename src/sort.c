@@ -52,3 +52,18 @@ void sort_pairs(struct word_pair *pairs, size_t count)
 		sift_down(pairs, 0, end);
 	}
 }
+
+size_t sort_find(const struct word_pair *pairs, size_t count, uintptr_t value)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (pairs[middle].first < value)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}

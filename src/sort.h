@@ -16,4 +16,7 @@ struct word_pair {
 /* By first, then second, ascending. O(n) where it is sorted already, O(n log n) else. */
 void sort_pairs(struct word_pair *pairs, size_t count);
 
+/* The first of @count sorted pairs whose first word is not below @value. */
+size_t sort_find(const struct word_pair *pairs, size_t count, uintptr_t value);
+
 #endif

@@ -123,21 +123,26 @@ static int stage(struct static_key *key, enum static_key_operation operation)
 	}
 }
 
-/* Nobody else changes a staged key, so plain stores of the word do. */
-static void commit(struct static_key *key)
+int key_stage_locked(struct patch *patch, const struct static_key_change *change)
 {
-	union key_word now = load_key(key);
+	int result = change->key == NULL ? -EINVAL : stage(change->key, change->operation);
 
-	if (now.key.staged != 0)
-		(void)swap_key(key, &now, (int)(now.key.staged - 1), 0);
+	return result == 0 ? 0 : refuse_operation(change->key, result, patch->error);
 }
 
-static void drop(struct static_key *key)
+/* Nobody else changes a staged key, so plain stores of the word do. */
+void key_settle_locked(struct static_key *key, bool done)
 {
 	union key_word now = load_key(key);
 
 	if (now.key.staged != 0)
-		(void)swap_key(key, &now, now.key.enabled, 0);
+		(void)swap_key(key, &now, done ? (int)(now.key.staged - 1) : now.key.enabled, 0);
+}
+
+void key_reset_locked(struct static_key *key)
+{
+	if (key != NULL)
+		key_settle_locked(key, false);
 }
 
 /* A key without a site is switched by counting alone, but not where its sites may be lost. */
@@ -157,7 +162,7 @@ static int refuse_without_table(const struct static_key *key, struct dormant_err
 	return -ENOEXEC;
 }
 
-static int add_sites(struct patch *patch, const struct static_key *key)
+int key_add_sites_locked(struct patch *patch, const struct static_key *key)
 {
 	union key_word now = load_key(key);
 	bool on = now.key.staged > 1;
@@ -178,12 +183,12 @@ static int end_staged(struct patch *patch, const struct static_key_change *chang
 		      int result)
 {
 	for (size_t i = 0; i < staged && result == 0; i++)
-		result = add_sites(patch, changes[i].key);
+		result = key_add_sites_locked(patch, changes[i].key);
 	if (result == 0)
 		result = patch_apply(patch);
 	for (size_t i = 0; i < staged; i++)
-		(result == 0 ? commit : drop)(changes[i].key);
-	patch->count = 0;
+		key_settle_locked(changes[i].key, result == 0);
+	patch_clear(patch);
 	return result;
 }
 
@@ -193,18 +198,12 @@ int key_change_locked(struct patch *patch, const struct static_key_change *chang
 	int result = 0;
 
 	/* under the lock, what is staged already was left by a holder that a fork lost */
-	for (size_t i = 0; i < count; i++) {
-		if (changes[i].key != NULL)
-			drop(changes[i].key);
-	}
+	for (size_t i = 0; i < count; i++)
+		key_reset_locked(changes[i].key);
 	for (; staged < count; staged++) {
-		const struct static_key_change *change = &changes[staged];
-
-		result = change->key == NULL ? -EINVAL : stage(change->key, change->operation);
-		if (result != 0) {
-			result = refuse_operation(change->key, result, patch->error);
+		result = key_stage_locked(patch, &changes[staged]);
+		if (result != 0)
 			break;
-		}
 	}
 	return end_staged(patch, changes, staged, result);
 }
@@ -223,15 +222,14 @@ int key_give_back_locked(struct patch *patch, struct static_key *key, int refere
 
 /* ---- the calls ---- */
 
-static void note_holder(struct dormant_object *holder, const struct static_key_change *changes,
-			size_t count)
+void key_note_holder(struct dormant_object *holder, const struct static_key_change *change)
 {
-	for (size_t i = 0; holder != NULL && i < count; i++) {
-		if (changes[i].operation == STATIC_KEY_INC)
-			holds_add(holder, changes[i].key, 1);
-		else if (changes[i].operation == STATIC_KEY_DEC)
-			holds_add(holder, changes[i].key, -1);
-	}
+	if (holder == NULL)
+		return;
+	if (change->operation == STATIC_KEY_INC)
+		holds_add(holder, change->key, 1);
+	else if (change->operation == STATIC_KEY_DEC)
+		holds_add(holder, change->key, -1);
 }
 
 int dormant_static_key_batch(const struct static_key_change *changes, size_t count,
@@ -245,8 +243,8 @@ int dormant_static_key_batch(const struct static_key_change *changes, size_t cou
 	patch_begin(&patch, error);
 	result = key_change_locked(&patch, changes, count);
 	patch_end(&patch);
-	if (result == 0)
-		note_holder(holder, changes, count);
+	for (size_t i = 0; i < count && result == 0; i++)
+		key_note_holder(holder, &changes[i]);
 	(void)dormant_deferred_run();
 	return result;
 }
@@ -258,7 +256,7 @@ static int change_key(struct static_key *key, enum static_key_operation operatio
 
 	if (key == NULL || !change_quickly(key, operation))
 		return dormant_static_key_batch(&change, 1, holder, error);
-	note_holder(holder, &change, 1);
+	key_note_holder(holder, &change);
 	return 0;
 }
 

@@ -9,6 +9,20 @@
 struct object_state;
 struct patch;
 
+/* ---- the steps of a change, for a batch of several kinds; all inside a patch that has begun ----
+ */
+
+/* Ends what a holder that a fork lost may have left staged. First. */
+void key_reset_locked(struct static_key *key);
+/* Stages one change. 0, or a negative errno with the error filled. */
+int key_stage_locked(struct patch *patch, const struct static_key_change *change);
+/* Adds the sites of a staged key to the patch. 0 or a negative errno. */
+int key_add_sites_locked(struct patch *patch, const struct static_key *key);
+/* Ends what was staged: commits it if the patch was @done. */
+void key_settle_locked(struct static_key *key, bool done);
+/* Notes a reference that @holder, which may be NULL, took or gave back. Needs no lock. */
+void key_note_holder(struct dormant_object *holder, const struct static_key_change *change);
+
 /* dormant_static_key_batch() inside a patch that has begun and is then ended by the caller. */
 int key_change_locked(struct patch *patch, const struct static_key_change *changes, size_t count);
 

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -33,6 +34,16 @@ static int run_membarrier(void)
 	/* not registered yet: at start, and in a process that lost the registration */
 	result = call_membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE);
 	return result != 0 ? result : call_membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE);
+}
+
+/* ---- alone ---- */
+
+bool sync_is_alone(void)
+{
+	struct stat status;
+
+	/* the kernel counts a link for each thread, after those of any directory */
+	return stat("/proc/self/task", &status) == 0 && status.st_nlink == 3;
 }
 
 /* ---- walk ---- */

@@ -19,6 +19,7 @@
 #ifndef DORMANT_SRC_SYNC_H
 #define DORMANT_SRC_SYNC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <dormant/error.h>
@@ -40,6 +41,10 @@ int sync_ready(void);
 
 /* One core sync. Falls back to the next way when the chosen one has come to be refused. */
 int sync_cores(void);
+
+/* Whether the caller is the only thread of the process, so that nobody runs what is being changed,
+ * whatever its writer does meanwhile. False also where that is not known. */
+bool sync_is_alone(void);
 
 /* Fills @error with a failure of the above, whose @outcome the caller knows; returns @code. */
 int sync_refuse(struct dormant_error *error, int code, const char *outcome);

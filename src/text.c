@@ -21,8 +21,9 @@ const struct text_writer *const text_writers[WRITERS] = {
 };
 const size_t text_writers_count = WRITERS;
 
-static size_t chosen =
-	WRITERS; /* number of a writer, or none; guarded by the lock, as is all below */
+/* Numbers of the writers for bytes and for whole quadwords, or WRITERS for none; guarded by the
+ * lock, as is all below. */
+static size_t chosen[2] = {WRITERS, WRITERS};
 static int refusals[WRITERS]; /* why each was refused when it was last tried */
 static char only[32];         /* DORMANT_WRITER, or "" */
 
@@ -66,11 +67,29 @@ static int try_state(const struct text_writer *writer, bool jumps)
 	return result;
 }
 
+/* The same for a value of four bytes. */
+static int try_value(const struct text_writer *writer, uint32_t value)
+{
+	uint8_t *operand = live_probe_operand();
+	int result = write_checked(writer, (uintptr_t)operand, (const uint8_t *)&value,
+				   sizeof(value));
+
+	if (result == 0)
+		result = sync_cores();
+	if (result == 0 && live_probe_value() != value)
+		result = -EOPNOTSUPP;
+	return result;
+}
+
 int text_try(const struct text_writer *writer)
 {
 	int result = try_state(writer, true);
 	int restored = try_state(writer, false);
 
+	if (result == 0 && restored == 0 && writer->whole) {
+		result = try_value(writer, UINT32_MAX);
+		restored = try_value(writer, 0);
+	}
 	return result != 0 ? result : restored;
 }
 
@@ -89,13 +108,13 @@ static void read_environment(void)
 }
 
 /* Chooses the first that works and is not among @failed, a set of bits. */
-static int choose(unsigned failed)
+static int choose(bool whole, unsigned failed)
 {
-	int result = -EINVAL;
+	int result = whole ? -EOPNOTSUPP : -EINVAL;
 
-	chosen = WRITERS;
+	chosen[whole] = WRITERS;
 	for (size_t i = 0; i < WRITERS; i++) {
-		if ((failed & 1U << i) != 0)
+		if ((failed & 1U << i) != 0 || (whole && !text_writers[i]->whole))
 			continue;
 		if (!is_permitted(text_writers[i])) {
 			refusals[i] = 0;
@@ -104,7 +123,7 @@ static int choose(unsigned failed)
 		result = text_try(text_writers[i]);
 		refusals[i] = result;
 		if (result == 0) {
-			chosen = i;
+			chosen[whole] = i;
 			break;
 		}
 	}
@@ -115,7 +134,21 @@ int text_start(void)
 {
 	if (only[0] == '\0')
 		read_environment();
-	return choose(0);
+	return choose(false, 0);
+}
+
+int text_ready(bool whole)
+{
+	return chosen[whole] != WRITERS ? 0 : choose(whole, 0);
+}
+
+bool text_permits_whole(void)
+{
+	size_t i = 0;
+
+	while (i < WRITERS && !(text_writers[i]->whole && is_permitted(text_writers[i])))
+		i++;
+	return i < WRITERS;
 }
 
 void text_stop(void)
@@ -126,9 +159,17 @@ void text_stop(void)
 	}
 }
 
+void text_recover(void)
+{
+	for (size_t i = 0; i < WRITERS; i++) {
+		if (text_writers[i]->recover != NULL)
+			text_writers[i]->recover();
+	}
+}
+
 const struct text_writer *text_chosen(void)
 {
-	return chosen == WRITERS ? NULL : text_writers[chosen];
+	return chosen[false] == WRITERS ? NULL : text_writers[chosen[false]];
 }
 
 /* Refused for want of something that may be there again by now. */
@@ -137,24 +178,34 @@ static bool is_passing(int refusal)
 	return refusal == -EMFILE || refusal == -ENFILE || refusal == -ENOMEM || refusal == -EAGAIN;
 }
 
-int text_write(uintptr_t address, const uint8_t *bytes, size_t length)
+int text_write(uintptr_t address, const uint8_t *bytes, size_t length, bool whole)
 {
+	const size_t *way = &chosen[whole];
 	int result = 0;
 	unsigned failed = 0;
 
 	/* What was refused may be allowed by now; the first writer is worth trying again for,
 	 * because those behind it open a window or lose the file's name. */
-	if (chosen == WRITERS || is_passing(refusals[0]))
-		result = choose(0);
-	while (chosen != WRITERS) {
-		result = write_checked(text_writers[chosen], address, bytes, length);
+	if (*way == WRITERS || (!whole && is_passing(refusals[0])))
+		result = choose(whole, 0);
+	while (*way != WRITERS) {
+		result = write_checked(text_writers[*way], address, bytes, length);
 		if (result == 0)
 			break;
-		refusals[chosen] = result;
-		failed |= 1U << chosen;
-		(void)choose(failed);
+		refusals[*way] = result;
+		failed |= 1U << *way;
+		(void)choose(whole, failed);
 	}
 	return result;
+}
+
+static bool is_writer(const char *name)
+{
+	size_t i = 0;
+
+	while (i < WRITERS && strcmp(text_writers[i]->name, name) != 0)
+		i++;
+	return i < WRITERS;
 }
 
 void text_explain(struct dormant_error *error)
@@ -170,11 +221,14 @@ void text_explain(struct dormant_error *error)
 		error_errno(error, refusals[i]);
 		any = true;
 	}
-	if (only[0] != '\0') {
-		error_text(error,
-			   any ? "; only DORMANT_WRITER=" : "no writer is called DORMANT_WRITER=");
+	if (only[0] != '\0' && is_writer(only)) {
+		error_text(error, any ? "; " : "");
+		error_text(error, "only DORMANT_WRITER=");
 		error_text(error, only);
-		error_text(error, any ? " was allowed" : "");
+		error_text(error, " was allowed");
+	} else if (only[0] != '\0') {
+		error_text(error, "no writer is called DORMANT_WRITER=");
+		error_text(error, only);
 	}
 }
 

@@ -39,5 +39,6 @@ static int write_remap(uintptr_t address, const uint8_t *bytes, size_t length)
 const struct text_writer text_remap = {
 	.name = "remap",
 	.leaves = "maps a patched copy over the pages; perf and gdb lose the file's name for them",
+	.whole = true,
 	.write = write_remap,
 };

@@ -10,12 +10,14 @@
  *
  * The tables are an ABI between a built file, libdormant and the `dormant` command:
  *
- *   section dormant_sites   an array of struct dormant_site, 12 bytes each, read-only, without
- *                           dynamic relocations; an entry lives and dies with the section of
- *                           its site (SHF_LINK_ORDER)
- *   section dormant_keys    an array of struct dormant_key_entry, one for each DEFINE_STATIC_KEY_*
+ *  - section dormant_sites: an array of struct dormant_site, 12 bytes each, read-only, without
+ *    dynamic relocations; an entry lives and dies with the section of its site (SHF_LINK_ORDER);
+ *  - section dormant_operands: an array of struct dormant_operand, 16 bytes each and aligned to 8,
+ *    as above: the sites of immediate values and static calls;
+ *  - section dormant_keys: an array of struct dormant_key_entry, one for each DEFINE_STATIC_KEY_*,
+ *    DEFINE_IMV and DEFINE_STATIC_CALL.
  *
- * A change to either that an older reader would misread gets a new section name.
+ * A change to one that an older reader would misread gets a new section name.
  */
 #ifndef DORMANT_OBJECT_H
 #define DORMANT_OBJECT_H
@@ -27,8 +29,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-struct static_key;
 
 /** Version of the tables and of struct dormant_object. */
 #define DORMANT_ABI 1
@@ -46,15 +46,56 @@ struct dormant_site {
 	int32_t name; /**< to the key's expression as written in the source, such as "&trace_key" */
 };
 
+/**
+ * What an operand site is: the low bits of `dormant_operand.owner`. The owner of a value is the
+ * variable NAME__imv, of the size that the kind says; that of a call and of a trampoline is a
+ * `struct static_call`.
+ */
+enum dormant_operand_kind {
+	DORMANT_OPERAND_VALUE1 = 0,
+	DORMANT_OPERAND_VALUE2 = 1,
+	DORMANT_OPERAND_VALUE4 = 2,
+	DORMANT_OPERAND_VALUE8 = 3,
+	DORMANT_OPERAND_CALL = 4,       /**< where the compiler may have put a call or tail jump */
+	DORMANT_OPERAND_TRAMPOLINE = 5, /**< the static call's trampoline */
+	DORMANT_OPERAND_HOME = 6, /**< no site: `home` is what its calls reach in this object */
+	DORMANT_OPERAND_KIND_MASK = 7,
+};
+
+/** One site whose operand changes. In the file it goes by memory, which is right at any time. */
+struct dormant_operand {
+	int32_t owner; /**< to an 8-byte aligned pointer to its owner in relro data, + kind */
+	int32_t code;  /**< to the first byte of the site's instruction */
+	int32_t name;  /**< to the owner's name; 0 for a call, which a HOME names */
+	int32_t home;  /**< a value's load; else see the kind */
+} __attribute__((aligned(8)));
+
 /** `dormant_key_entry.flags`: the key was defined as TRUE. */
 #define DORMANT_KEY_TRUE 1
+/** The kind of a definition: a static key, an immediate value, a static call. */
+#define DORMANT_KEY_KIND(flags) ((flags) >> 8 & 0xff)
+#define DORMANT_KEY_KIND_KEY    0 /**< `key` is a struct static_key */
+#define DORMANT_KEY_KIND_IMV    1 /**< `key` is the variable; class and size follow */
+#define DORMANT_KEY_KIND_CALL   2 /**< `key` is a struct static_call */
+/** The class of an immediate value's type. */
+#define DORMANT_KEY_CLASS(flags)   ((flags) >> 16 & 0xff)
+#define DORMANT_KEY_CLASS_UNSIGNED 0
+#define DORMANT_KEY_CLASS_SIGNED   1
+#define DORMANT_KEY_CLASS_BOOL     2
+#define DORMANT_KEY_CLASS_FLOAT    3
+#define DORMANT_KEY_CLASS_POINTER  4
+/** The size of an immediate value, in bytes. */
+#define DORMANT_KEY_BYTES(flags) ((flags) >> 24)
+/** The flags of a definition. */
+#define DORMANT_KEY_FLAGS(kind, type_class, bytes) \
+	((uint32_t)(kind) << 8 | (uint32_t)(type_class) << 16 | (uint32_t)(bytes) << 24)
 
-/** One definition of a key, or of an array of keys. */
+/** One definition of a key, of an array of keys, of an immediate value or a static call. */
 struct dormant_key_entry {
-	struct static_key *key; /**< the key, or element 0 of the array */
-	const char *name;       /**< its name in the source */
-	uint32_t count;         /**< number of elements; 0 for a key that is not an array */
-	uint32_t flags;         /**< DORMANT_KEY_* */
+	void *key;        /**< the key, or element 0 of the array; the value; the static call */
+	const char *name; /**< its name in the source */
+	uint32_t count;   /**< number of elements; 0 for what is not an array */
+	uint32_t flags;   /**< DORMANT_KEY_* */
 };
 
 /** An object's tables, and room for what the library keeps about it. One a linked file. */
@@ -66,7 +107,9 @@ struct dormant_object {
 	const struct dormant_key_entry *keys; /**< NULL where the object has none */
 	const struct dormant_key_entry *keys_end; /**< one past the last */
 	const void *sites_built; /**< not NULL: its source has sites, so a table is due */
-	void *reserved[12];      /**< the library's */
+	const struct dormant_operand *operands;     /**< NULL where the object has none */
+	const struct dormant_operand *operands_end; /**< one past the last */
+	void *reserved[12];                         /**< the library's */
 };
 
 /**
@@ -113,11 +156,30 @@ DORMANT_API int dormant_status(struct dormant_error *error);
  */
 DORMANT_API void dormant_notice_set(void (*function)(const char *message, void *data), void *data);
 
+#if defined(__has_attribute)
+#if __has_attribute(retain)
+#define DORMANT_RETAIN_ __attribute__((used, retain))
+#endif
+#endif
+#ifndef DORMANT_RETAIN_
+#define DORMANT_RETAIN_ __attribute__((used))
+#endif
+
+/* The entry by which the `dormant` command knows a name, also in a stripped file. */
+#define DORMANT_KEY_ENTRY_(name, first, count, flags)                                        \
+	static const struct dormant_key_entry dormant_key_entry_##name DORMANT_RETAIN_       \
+		__attribute__((section("dormant_keys"), aligned(8))) = {first, #name, count, \
+									flags}
+
 /* ---- what follows is how a translation unit finds its own object; not for use by hand ---- */
 
 extern const struct dormant_site __start_dormant_sites[]
 	__attribute__((weak, visibility("hidden")));
 extern const struct dormant_site __stop_dormant_sites[] __attribute__((weak, visibility("hidden")));
+extern const struct dormant_operand __start_dormant_operands[]
+	__attribute__((weak, visibility("hidden")));
+extern const struct dormant_operand __stop_dormant_operands[]
+	__attribute__((weak, visibility("hidden")));
 extern const struct dormant_key_entry __start_dormant_keys[]
 	__attribute__((weak, visibility("hidden")));
 extern const struct dormant_key_entry __stop_dormant_keys[]
@@ -132,10 +194,16 @@ extern struct dormant_object dormant_object_self __attribute__((visibility("hidd
 
 #ifndef DORMANT_LIBRARY /* libdormant has no sites of its own */
 __attribute__((weak, visibility("hidden"))) struct dormant_object dormant_object_self = {
-	DORMANT_ABI,           0,
-	__start_dormant_sites, __stop_dormant_sites,
-	__start_dormant_keys,  __stop_dormant_keys,
-	dormant_sites_built,   {0},
+	DORMANT_ABI,
+	0,
+	__start_dormant_sites,
+	__stop_dormant_sites,
+	__start_dormant_keys,
+	__stop_dormant_keys,
+	dormant_sites_built,
+	__start_dormant_operands,
+	__stop_dormant_operands,
+	{0},
 };
 
 /* 101 is the first priority that the compilers leave to programs: sites are right before any

@@ -28,6 +28,8 @@ struct dormant_probe {
 	int result;                   /**< 0, or the negative errno it failed with */
 	int chosen;                   /**< 1: the one that patches use now */
 	const char *leaves;           /**< how it works and what it leaves behind, in a phrase */
+	int whole; /**< 1: a writer that changes several bytes of a site at once, as values and
+		      calls need while other threads run */
 };
 
 /**

@@ -109,21 +109,6 @@ struct static_key_false {
 #define STATIC_KEY_FALSE_INIT {STATIC_KEY_INIT_FALSE} /**< for a struct static_key_false */
 /* clang-format on */
 
-#if defined(__has_attribute)
-#if __has_attribute(retain)
-#define DORMANT_RETAIN_ __attribute__((used, retain))
-#endif
-#endif
-#ifndef DORMANT_RETAIN_
-#define DORMANT_RETAIN_ __attribute__((used))
-#endif
-
-/* The entry by which the `dormant` command knows a key's name, also in a stripped file. */
-#define DORMANT_KEY_ENTRY_(name, first, count, flags)                                        \
-	static const struct dormant_key_entry dormant_key_entry_##name DORMANT_RETAIN_       \
-		__attribute__((section("dormant_keys"), aligned(8))) = {first, #name, count, \
-									flags}
-
 /** Defines a key that is on (or off) by default. `static` may stand before it. */
 #define DEFINE_STATIC_KEY_TRUE(name)                        \
 	struct static_key_true name = STATIC_KEY_TRUE_INIT; \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An allocator that toggles keys: also while threads allocate, while fork() holds the C library's
- * allocator, and while the dynamic linker loads an object.
+ * An allocator that toggles keys, sets a value and updates a call: also while threads allocate,
+ * while fork() holds the C library's allocator, and while the dynamic linker loads an object.
  *
  * usage: malloc_hook SHARED_OBJECT
  */
@@ -9,6 +9,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include <dormant/imv.h>
+#include <dormant/static_call.h>
 
 #include "deadline.h"
 #include "many_sites.h"
@@ -29,11 +32,42 @@ void __libc_free(void *memory);
 static int armed; /* not before main(): the hook runs from the start of the program */
 static int calls, wrong;
 
+#define PATTERN UINT64_C(0x0101010101010101)
+
+DEFINE_IMV(uint64_t, hook_value) = PATTERN;
+
+static int one(void)
+{
+	return 1;
+}
+
+static int two(void)
+{
+	return 2;
+}
+
+DEFINE_STATIC_CALL(hook_call, one);
+
+/* Other threads do the same: what is read is one of what is set. */
+static bool set_value_and_call(unsigned n)
+{
+	bool set = imv_set(hook_value, (n % 200 + 1) * PATTERN) == 0 &&
+		   static_call_update(hook_call, n % 2 == 0 ? one : two) == 0;
+	uint64_t value = imv_read(hook_value);
+	int called = static_call(hook_call)();
+
+	return set && value == (value & 0xff) * PATTERN && (called == 1 || called == 2);
+}
+
 static void hook(void)
 {
+	unsigned n;
+
 	if (!__atomic_load_n(&armed, __ATOMIC_RELAXED))
 		return;
-	__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
+	n = (unsigned)__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
+	if (n % 8 == 0 && !set_value_and_call(n))
+		__atomic_add_fetch(&wrong, 1, __ATOMIC_RELAXED);
 	if (static_branch_inc(&hook_key) != 0 || hook_sites() != 10 ||
 	    static_branch_dec(&hook_key) != 0)
 		__atomic_add_fetch(&wrong, 1, __ATOMIC_RELAXED);
@@ -118,7 +152,8 @@ int main(int argc, char **argv)
 	test_threads();
 	test_fork();
 	test_loading(argv[1]);
-	ok(static_key_count(&hook_key.key) == 0 && hook_sites() == 0 && dormant_status(NULL) == 0,
-	   "afterwards keys and branches agree");
+	ok(static_key_count(&hook_key.key) == 0 && hook_sites() == 0 &&
+		   imv_read(hook_value) == imv_get(hook_value) && dormant_status(NULL) == 0,
+	   "afterwards keys, values and sites agree");
 	return done();
 }

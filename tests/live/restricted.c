@@ -10,17 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "deadline.h"
 #include "many_sites.h"
+#include "restricted_process.h"
 #include "restrictions.h"
 #include "tap.h"
+#include "writable_text.h"
 
 DEFINE_STATIC_KEY_FALSE(key);
 
 DEFINE_10_SITES(sites, &key)
 
 /* How a probe ends. */
-enum outcome { WORKS = 0, REFUSED = 1, WRONG = 2, NOT_HERE = 77 };
+enum outcome { WORKS = 0, REFUSED = 1, WRONG = 2, NOT_HERE = RESTRICTED_NOT_HERE };
 
 struct restriction {
 	const char *name;
@@ -85,21 +86,6 @@ static int judge_error(const struct dormant_error *error, int result, const char
 	return named && state_kept && reported ? REFUSED : WRONG;
 }
 
-/* False also where /proc does not tell. */
-static bool is_text_writable(void)
-{
-	FILE *maps = fopen("/proc/self/maps", "re");
-	char line[1024], access[5];
-	bool found = false;
-
-	while (maps != NULL && !found && fgets(line, sizeof(line), maps) != NULL)
-		found = sscanf(line, "%*s %4s", access) == 1 && access[1] == 'w' &&
-			access[2] == 'x';
-	if (maps != NULL)
-		(void)fclose(maps);
-	return found;
-}
-
 static int probe_once(const char *message)
 {
 	struct dormant_error error = {0};
@@ -139,19 +125,10 @@ static int run_probe(const char *program, int number, bool late)
 {
 	const struct restriction *restriction = &restrictions[number];
 	char text[16];
-	pid_t child = fork();
 
-	if (child != 0)
-		return deadline_wait(child);
-	if (restriction->writer != NULL)
-		(void)setenv("DORMANT_WRITER", restriction->writer, 1);
-	else
-		(void)unsetenv("DORMANT_WRITER");
 	snprintf(text, sizeof(text), "%d", number);
-	if (!late && !restriction->apply())
-		_exit(NOT_HERE);
-	execl(program, program, "probe", text, late ? "after" : "before", (char *)NULL);
-	_exit(99);
+	return restricted_run(program, text, late ? "after" : "before", restriction->writer,
+			      late ? NULL : restriction->apply);
 }
 
 static void test_restriction(const char *program, int number, bool late)

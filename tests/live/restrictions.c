@@ -159,6 +159,11 @@ bool refuse_writers(void)
 	return refuse_two_writers() && refuse_memfd();
 }
 
+bool refuse_whole(void)
+{
+	return refuse_mprotect() && refuse_memfd();
+}
+
 bool refuse_syncs(void)
 {
 	return refuse_membarrier() && filter(SYS_sched_setaffinity, 0, 0, EPERM);

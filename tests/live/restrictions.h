@@ -30,6 +30,7 @@ bool refuse_membarrier(void);
 bool refuse_membarrier_and_proc(void);
 bool refuse_two_writers(void); /* pwrite64 and mprotect */
 bool refuse_writers(void);     /* and memfd_create */
+bool refuse_whole(void);       /* mprotect and memfd_create */
 bool refuse_syncs(void);       /* membarrier and sched_setaffinity */
 bool refuse_all(void);         /* both of these */
 

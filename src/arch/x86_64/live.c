@@ -29,10 +29,25 @@ __asm__(".pushsection .text.dormant_probe,\"ax\",@progbits\n"
 	"1:	movl $1,%eax\n"
 	"	ret\n"
 	".size dormant_probe_run, . - dormant_probe_run\n"
+	".balign 8\n"
+	".hidden dormant_probe_value\n"
+	".globl dormant_probe_value\n"
+	".type dormant_probe_value,@function\n"
+	"dormant_probe_value:\n"
+	"	nopl (%rax)\n"
+	"	.byte 0xb8\n" /* mov $imm32,%eax */
+	".hidden dormant_probe_operand\n"
+	".globl dormant_probe_operand\n"
+	"dormant_probe_operand:\n"
+	"	.long 0\n"
+	"	ret\n"
+	".size dormant_probe_value, . - dormant_probe_value\n"
 	".popsection\n");
 
 extern uint8_t dormant_probe_site[] __attribute__((visibility("hidden")));
 int dormant_probe_run(void) __attribute__((visibility("hidden")));
+extern uint8_t dormant_probe_operand[] __attribute__((visibility("hidden")));
+uint32_t dormant_probe_value(void) __attribute__((visibility("hidden")));
 
 uint8_t *live_probe_site(void)
 {
@@ -42,6 +57,16 @@ uint8_t *live_probe_site(void)
 bool live_probe_run(void)
 {
 	return dormant_probe_run() != 0;
+}
+
+uint8_t *live_probe_operand(void)
+{
+	return dormant_probe_operand;
+}
+
+uint32_t live_probe_value(void)
+{
+	return dormant_probe_value();
 }
 
 void live_code_changed(uintptr_t address, size_t bytes)
