@@ -5,6 +5,17 @@
 #include <Zydis/Zydis.h>
 #include <stdio.h>
 
+size_t decode_length(const uint8_t *bytes, size_t count)
+{
+	ZydisDecoder decoder;
+	ZydisDecodedInstruction instruction;
+
+	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	if (ZYAN_FAILED(ZydisDecoderDecodeInstruction(&decoder, NULL, bytes, count, &instruction)))
+		return 1;
+	return instruction.length;
+}
+
 void decode_instruction(char *text, size_t size, const uint8_t *bytes, size_t count,
 			uint64_t address)
 {

@@ -241,7 +241,8 @@ void elf_file_close(struct elf_file *file)
 	close(file->fd);
 	free(file->segments);
 	free(file->relocations);
-	free(file->functions);
+	free(file->functions.list);
+	free(file->variables.list);
 	free(file->path);
 	free(file);
 }

@@ -41,11 +41,18 @@ struct elf_relocation {
 	uint32_t symbol;
 };
 
-/* A function of the file's symbol table; elf_symbols.c. */
-struct elf_function {
+/* A function or variable of the file's symbol table; elf_symbols.c. */
+struct elf_symbol {
 	uint64_t address;
 	uint64_t bytes; /* 0 where the file does not say */
 	const char *name;
+};
+
+/* Symbols of one kind. */
+struct elf_symbols {
+	bool loaded;
+	struct elf_symbol *list; /* sorted by address */
+	size_t count;
 };
 
 struct elf_file {
@@ -65,9 +72,8 @@ struct elf_file {
 	struct elf_range dynamic_symbols; /* to the end of its segment: the file gives no count */
 	struct elf_range dynamic_strings;
 
-	bool functions_loaded;
-	struct elf_function *functions; /* sorted by address */
-	size_t function_count;
+	struct elf_symbols functions;
+	struct elf_symbols variables;
 };
 
 /*
@@ -114,6 +120,10 @@ bool elf_file_pointer(struct elf_file *file, uint64_t address, struct elf_pointe
 
 /* The function that contains @address and how far into it that is; NULL in a stripped file. */
 const char *elf_file_function(struct elf_file *file, uint64_t address, uint64_t *offset);
+
+/* Writes what lies at @address, "name" or "name+0x8", into @text; false where nothing has a name.
+ */
+bool elf_file_name(struct elf_file *file, uint64_t address, char *text, size_t size);
 
 /* Address of a symbol of the full symbol table; false where it is not there. */
 bool elf_file_symbol(struct elf_file *file, const char *name, uint64_t *address);

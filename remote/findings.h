@@ -15,9 +15,10 @@ struct finding {
 	bool has_address;  /* in a process the run-time address */
 	uint64_t address;  /* of the site, or of the entry of a table */
 	char place[128];   /* function+0xoffset of a site */
+	const char *kind;  /* "key", "value" or "call"; NULL where there is no key */
 	char key[128];     /* the key's name */
-	char expected[16]; /* bytes in hexadecimal */
-	char found[16];    /* bytes in hexadecimal */
+	char expected[40]; /* bytes in hexadecimal */
+	char found[40];    /* bytes in hexadecimal */
 	char message[256]; /* what is wrong, and what to do where that is not plain */
 };
 

@@ -5,6 +5,7 @@
 #include "key_list.h"
 
 #include <dormant/object.h>
+#include <dormant/static_call.h>
 #include <dormant/static_key.h>
 #include <errno.h>
 #include <stdio.h>
@@ -17,13 +18,29 @@
 const char *key_kind_name(enum key_kind kind)
 {
 	static const char *const names[] = {
-		[KEY_SINGLE] = "key",
-		[KEY_ELEMENT] = "element",
-		[KEY_PLAIN] = "plain",
-		[KEY_ELSEWHERE] = "elsewhere",
+		[KEY_SINGLE] = "key",          [KEY_ELEMENT] = "element", [KEY_PLAIN] = "plain",
+		[KEY_ELSEWHERE] = "elsewhere", [KEY_VALUE] = "value",     [KEY_CALL] = "call",
 	};
 
 	return names[kind];
+}
+
+enum key_use key_use(const struct key *key)
+{
+	return key->kind == KEY_VALUE  ? KEY_USED_AS_VALUE
+	       : key->kind == KEY_CALL ? KEY_USED_AS_CALL
+				       : KEY_USED_AS_KEY;
+}
+
+const char *key_use_name(enum key_use use)
+{
+	static const char *const names[] = {
+		[KEY_USED_AS_KEY] = "key",
+		[KEY_USED_AS_VALUE] = "value",
+		[KEY_USED_AS_CALL] = "call",
+	};
+
+	return names[use];
 }
 
 static struct key *add_key(struct key_list *list)
@@ -42,13 +59,14 @@ static struct key *add_key(struct key_list *list)
 	return &keys[list->count++];
 }
 
-static int initial_state(struct elf_file *file, uint64_t address)
+static int initial_state(struct elf_file *file, const struct key *key)
 {
-	struct static_key key;
+	struct static_key initial;
 
-	if (!elf_file_initial(file, address, &key, sizeof(key)))
+	if (key_use(key) != KEY_USED_AS_KEY ||
+	    !elf_file_initial(file, key->address, &initial, sizeof(initial)))
 		return -1;
-	return key.enabled > 0;
+	return initial.enabled > 0;
 }
 
 /* ---- entries of dormant_keys ---- */
@@ -60,6 +78,45 @@ struct definition {
 	uint32_t count;
 	uint32_t flags;
 };
+
+/* What the flags say, or NULL where they are not defined. */
+static const char *flags_damage(uint32_t flags)
+{
+	uint32_t bytes = DORMANT_KEY_BYTES(flags), type_class = DORMANT_KEY_CLASS(flags);
+	bool good;
+
+	switch (DORMANT_KEY_KIND(flags)) {
+	case DORMANT_KEY_KIND_KEY:
+		good = (flags & ~(uint32_t)DORMANT_KEY_TRUE) == 0;
+		break;
+	case DORMANT_KEY_KIND_IMV:
+		good = (flags & 0xff) == 0 && type_class <= DORMANT_KEY_CLASS_POINTER &&
+		       (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8) &&
+		       (type_class != DORMANT_KEY_CLASS_POINTER || bytes == 8) &&
+		       (type_class != DORMANT_KEY_CLASS_FLOAT || bytes >= 4) &&
+		       (type_class != DORMANT_KEY_CLASS_BOOL || bytes == 1);
+		break;
+	case DORMANT_KEY_KIND_CALL:
+		good = (flags & 0xff) == 0 && type_class == 0 && bytes == sizeof(void *);
+		break;
+	default:
+		good = false;
+	}
+	return good ? NULL : "it has flags that are not defined";
+}
+
+/* Memory that a definition is about. */
+static uint64_t definition_bytes(uint32_t count, uint32_t flags)
+{
+	switch (DORMANT_KEY_KIND(flags)) {
+	case DORMANT_KEY_KIND_IMV:
+		return DORMANT_KEY_BYTES(flags);
+	case DORMANT_KEY_KIND_CALL:
+		return sizeof(struct static_call);
+	default:
+		return (uint64_t)(count ? count : 1) * sizeof(struct static_key);
+	}
+}
 
 static bool read_definition(struct elf_file *file, uint64_t address, struct definition *definition,
 			    struct findings *findings)
@@ -78,13 +135,12 @@ static bool read_definition(struct elf_file *file, uint64_t address, struct defi
 		wrong = "it has no relocation";
 	else if (!definition->name)
 		wrong = "its name is not a terminated string";
-	else if (entry.flags & ~(uint32_t)DORMANT_KEY_TRUE)
-		wrong = "it has flags that are not defined";
+	else if (flags_damage(entry.flags))
+		wrong = flags_damage(entry.flags);
+	else if (entry.count > 0 && DORMANT_KEY_KIND(entry.flags) != DORMANT_KEY_KIND_KEY)
+		wrong = "it is an array of what has none";
 	else if (key.address % sizeof(int) != 0 ||
-		 !elf_file_has(file, key.address,
-			       (uint64_t)(entry.count ? entry.count : 1) *
-				       sizeof(struct static_key),
-			       PF_W))
+		 !elf_file_has(file, key.address, definition_bytes(entry.count, entry.flags), PF_W))
 		wrong = "its key is not in writable memory of the object";
 	if (wrong) {
 		struct finding *finding = findings_add(
@@ -92,10 +148,23 @@ static bool read_definition(struct elf_file *file, uint64_t address, struct defi
 
 		finding->has_address = true;
 		finding->address = address;
+		finding->kind = "key";
 		if (definition->name)
 			snprintf(finding->key, sizeof(finding->key), "%s", definition->name);
 	}
 	return !wrong;
+}
+
+static enum key_kind definition_kind(const struct definition *definition)
+{
+	switch (DORMANT_KEY_KIND(definition->flags)) {
+	case DORMANT_KEY_KIND_IMV:
+		return KEY_VALUE;
+	case DORMANT_KEY_KIND_CALL:
+		return KEY_CALL;
+	default:
+		return definition->count ? KEY_ELEMENT : KEY_SINGLE;
+	}
 }
 
 static int add_definition(struct key_list *list, struct elf_file *file,
@@ -108,11 +177,15 @@ static int add_definition(struct key_list *list, struct elf_file *file,
 
 		if (!key)
 			return -ENOMEM;
-		key->kind = definition->count ? KEY_ELEMENT : KEY_SINGLE;
+		key->defined = true;
+		key->kind = definition_kind(definition);
+		key->pointer = definition->entry + offsetof(struct dormant_key_entry, key);
 		key->address = definition->key + i * sizeof(struct static_key);
 		key->element = (uint32_t)i;
 		key->defined_true = definition->flags & DORMANT_KEY_TRUE;
-		key->initial = initial_state(file, key->address);
+		key->type_class = (int)DORMANT_KEY_CLASS(definition->flags);
+		key->bytes = DORMANT_KEY_BYTES(definition->flags);
+		key->initial = initial_state(file, key);
 		key->base = definition->name;
 		key->base_bytes = strlen(definition->name);
 	}
@@ -164,24 +237,38 @@ static const char *expression_name(const char *expression, size_t *bytes)
 	return start;
 }
 
-int key_list_add_pointer(struct key_list *list, struct elf_file *file,
-			 const struct elf_pointer *pointer, const char *expression)
+static enum key_kind reference_kind(const struct key_reference *reference)
+{
+	switch (reference->use) {
+	case KEY_USED_AS_VALUE:
+		return KEY_VALUE;
+	case KEY_USED_AS_CALL:
+		return KEY_CALL;
+	default:
+		return reference->pointer.symbol ? KEY_ELSEWHERE : KEY_PLAIN;
+	}
+}
+
+int key_list_add_reference(struct key_list *list, struct elf_file *file,
+			   const struct key_reference *reference)
 {
 	struct key *key = add_key(list);
 
 	if (!key)
 		return -ENOMEM;
-	key->base = expression_name(expression, &key->base_bytes);
-	if (pointer->symbol) {
-		key->kind = KEY_ELSEWHERE;
-		key->symbol = pointer->symbol;
-		key->addend = pointer->addend;
-		key->initial = -1;
+	key->base = expression_name(reference->expression, &key->base_bytes);
+	key->kind = reference_kind(reference);
+	key->pointer = reference->address;
+	key->type_class = -1;
+	key->bytes = reference->bytes;
+	key->initial = -1;
+	if (reference->pointer.symbol) {
+		key->symbol = reference->pointer.symbol;
+		key->addend = reference->pointer.addend;
 		return 0;
 	}
-	key->kind = KEY_PLAIN;
-	key->address = pointer->address;
-	key->initial = initial_state(file, key->address);
+	key->address = reference->pointer.address;
+	key->initial = initial_state(file, key);
 	return 0;
 }
 
@@ -222,6 +309,8 @@ static int compare_keys(const void *left, const void *right)
 
 	if (order != 0)
 		return order;
+	if (a->defined != b->defined)
+		return a->defined ? -1 : 1;
 	if (a->kind != b->kind)
 		return a->kind < b->kind ? -1 : 1;
 	if (a->base_bytes != b->base_bytes)

@@ -2,7 +2,7 @@
 /*
  * Finding the struct dormant_object of a file.
  *
- * Its look: the words ABI and 0, two pairs of pointers that bound tables of whole entries, and
+ * Its look: the words ABI and 0, three pairs of pointers that bound tables of whole entries, and
  * zeros. The pointers may be in relocations only, so what is compared first are the other words.
  */
 #include "object_record.h"
@@ -10,6 +10,11 @@
 #include <dormant/object.h>
 #include <inttypes.h>
 #include <string.h>
+
+bool table_ranges_are_empty(const struct table_ranges *ranges)
+{
+	return ranges->sites.bytes == 0 && ranges->operands.bytes == 0 && ranges->keys.bytes == 0;
+}
 
 static bool read_range(struct elf_file *file, uint64_t address, uint64_t entry_bytes,
 		       struct elf_range *range)
@@ -42,9 +47,11 @@ static bool read_record(struct elf_file *file, uint64_t address, struct object_r
 	return elf_relocations_load(file, NULL) == 0 &&
 	       elf_file_initial(file, address, &record->abi, sizeof(record->abi)) &&
 	       read_range(file, address + offsetof(struct dormant_object, sites),
-			  sizeof(struct dormant_site), &record->sites) &&
+			  sizeof(struct dormant_site), &record->ranges.sites) &&
+	       read_range(file, address + offsetof(struct dormant_object, operands),
+			  sizeof(struct dormant_operand), &record->ranges.operands) &&
 	       read_range(file, address + offsetof(struct dormant_object, keys),
-			  sizeof(struct dormant_key_entry), &record->keys) &&
+			  sizeof(struct dormant_key_entry), &record->ranges.keys) &&
 	       read_built(file, address + offsetof(struct dormant_object, sites_built),
 			  &record->sites_built);
 }
@@ -70,7 +77,7 @@ static bool scan_segment(struct elf_file *file, const struct elf_segment *segmen
 	     at += sizeof(uint64_t))
 		if (looks_like_record(bytes + at) &&
 		    read_record(file, segment->address + at, record) &&
-		    record->sites.bytes + record->keys.bytes > 0)
+		    !table_ranges_are_empty(&record->ranges))
 			return true;
 	return false;
 }
@@ -108,8 +115,8 @@ static void check_range(const char *name, const struct elf_range *section,
 			     recorded->bytes);
 }
 
-void object_record_check(const struct object_record *record, const struct elf_range *sites,
-			 const struct elf_range *keys, struct findings *findings)
+void object_record_check(const struct object_record *record, const struct table_ranges *ranges,
+			 struct findings *findings)
 {
 	if (record->abi != DORMANT_ABI) {
 		findings_add(findings,
@@ -119,12 +126,13 @@ void object_record_check(const struct object_record *record, const struct elf_ra
 			     record->abi, DORMANT_ABI);
 		return;
 	}
-	if (record->sites_built && record->sites.bytes == 0)
+	if (record->sites_built && record->ranges.sites.bytes == 0)
 		findings_add(
 			findings,
 			"its source has sites, and the file has none: a linker script or a "
 			"tool dropped section dormant_sites, and switching a key does nothing; "
 			"keep that section");
-	check_range("dormant_sites", sites, &record->sites, findings);
-	check_range("dormant_keys", keys, &record->keys, findings);
+	check_range("dormant_sites", &ranges->sites, &record->ranges.sites, findings);
+	check_range("dormant_operands", &ranges->operands, &record->ranges.operands, findings);
+	check_range("dormant_keys", &ranges->keys, &record->ranges.keys, findings);
 }

@@ -8,11 +8,19 @@
 #include "elf_file.h"
 #include "findings.h"
 
+/* The tables of an object: 0 bytes where it has none. */
+struct table_ranges {
+	struct elf_range sites;
+	struct elf_range operands;
+	struct elf_range keys;
+};
+
+bool table_ranges_are_empty(const struct table_ranges *ranges);
+
 struct object_record {
 	uint64_t address;
 	uint32_t abi;
-	struct elf_range sites; /* 0 bytes where the object has none */
-	struct elf_range keys;
+	struct table_ranges ranges;
 	bool sites_built; /* the source has sites, so a table of them is due */
 };
 
@@ -24,7 +32,7 @@ bool object_record_find(struct elf_file *file, struct object_record *record);
 
 /* Compares the record with the tables that were found otherwise: a table that was dropped or moved.
  */
-void object_record_check(const struct object_record *record, const struct elf_range *sites,
-			 const struct elf_range *keys, struct findings *findings);
+void object_record_check(const struct object_record *record, const struct table_ranges *ranges,
+			 struct findings *findings);
 
 #endif

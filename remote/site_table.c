@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From the sections dormant_sites and dormant_keys to keys and sites.
+ * From the sections dormant_sites, dormant_operands and dormant_keys to keys and sites.
  *
  * Without section headers the tables are found where the library finds them: through the object's
  * struct dormant_object.
@@ -21,15 +21,18 @@ bool site_byte_is_legal(uint8_t byte)
 	return byte == DORMANT_SITE_OPCODE_OFF || byte == DORMANT_SITE_OPCODE_ON;
 }
 
-void site_describe(const struct site_table *table, const struct site *site, struct finding *finding)
+void site_describe(const struct site_table *table, uint64_t address, const struct key *key,
+		   struct finding *finding)
 {
 	uint64_t offset;
-	const char *function = elf_file_function(table->file, site->address, &offset);
+	const char *function = elf_file_function(table->file, address, &offset);
 
 	if (function)
 		snprintf(finding->place, sizeof(finding->place), "%s+0x%" PRIx64, function, offset);
-	if (site->key)
-		snprintf(finding->key, sizeof(finding->key), "%s", site->key->name);
+	if (!key)
+		return;
+	finding->kind = key_use_name(key_use(key));
+	snprintf(finding->key, sizeof(finding->key), "%s", key->name);
 }
 
 /* ---- one entry ---- */
@@ -89,13 +92,13 @@ static void report_entry(struct site_table *table, uint64_t address, const char 
 static int add_site(struct site_table *table, uint64_t address)
 {
 	struct site *site = &table->sites[table->site_count];
+	struct key_reference reference = {.use = KEY_USED_AS_KEY};
 	struct site_entry entry;
-	struct elf_pointer pointer;
 	const char *wrong = "it lies outside the file";
 	int32_t distance;
 
 	if (read_entry(table->file, address, &entry))
-		wrong = entry_damage(table->file, &entry, &pointer);
+		wrong = entry_damage(table->file, &entry, &reference.pointer);
 	if (wrong) {
 		report_entry(table, address, wrong);
 		return 0;
@@ -112,8 +115,9 @@ static int add_site(struct site_table *table, uint64_t address)
 	memcpy(&distance, site->bytes + 1, sizeof(distance));
 	site->target = entry.code + DORMANT_SITE_BYTES + (uint64_t)(int64_t)distance;
 	table->site_count++;
-	return key_list_add_pointer(&table->keys, table->file, &pointer,
-				    elf_file_string(table->file, entry.name));
+	reference.address = entry.pointer;
+	reference.expression = elf_file_string(table->file, entry.name);
+	return key_list_add_reference(&table->keys, table->file, &reference);
 }
 
 /* ---- the tables ---- */
@@ -161,48 +165,59 @@ static bool table_is_sane(struct site_table *table, const char *name, struct elf
 	return true;
 }
 
+static int read_sites(struct site_table *table)
+{
+	uint64_t count = table->ranges.sites.bytes / sizeof(struct dormant_site);
+	int result = 0;
+
+	table->sites = calloc(count + 1, sizeof(*table->sites));
+	if (!table->sites)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < count && result == 0; i++)
+		result = add_site(table,
+				  table->ranges.sites.address + i * sizeof(struct dormant_site));
+	return result;
+}
+
 static int read_tables(struct site_table *table)
 {
+	struct table_ranges *ranges = &table->ranges;
 	int result = 0;
-	uint64_t count = table->site_range.bytes / sizeof(struct dormant_site);
 
 	if (table->has_record)
-		object_record_check(&table->record, &table->site_range, &table->key_range,
-				    &table->damage);
-	if (table_is_sane(table, "dormant_keys", &table->key_range,
-			  sizeof(struct dormant_key_entry)))
-		result = key_list_add_entries(&table->keys, table->file, &table->key_range,
+		object_record_check(&table->record, ranges, &table->damage);
+	if (table_is_sane(table, "dormant_keys", &ranges->keys, sizeof(struct dormant_key_entry)))
+		result = key_list_add_entries(&table->keys, table->file, &ranges->keys,
 					      &table->damage);
-	if (result == 0 && table_is_sane(table, "dormant_sites", &table->site_range,
-					 sizeof(struct dormant_site))) {
-		table->sites = calloc(count + 1, sizeof(*table->sites));
-		if (!table->sites)
-			return -ENOMEM;
-		for (uint64_t i = 0; i < count && result == 0; i++)
-			result = add_site(table, table->site_range.address +
-							 i * sizeof(struct dormant_site));
-	}
+	if (result == 0 &&
+	    table_is_sane(table, "dormant_sites", &ranges->sites, sizeof(struct dormant_site)))
+		result = read_sites(table);
+	if (result == 0 && table_is_sane(table, "dormant_operands", &ranges->operands,
+					 sizeof(struct dormant_operand)))
+		result = operand_list_read(table);
 	if (result == 0)
 		result = key_list_finish(&table->keys);
-	if (result == 0)
-		connect_sites(table);
-	return result;
+	if (result != 0)
+		return result;
+	connect_sites(table);
+	operand_list_connect(table);
+	return 0;
 }
 
 /* Fills the ranges of the tables; false where the object has none at all. */
 static bool find_tables(struct site_table *table)
 {
-	bool sections = elf_file_section(table->file, "dormant_sites", &table->site_range);
+	struct table_ranges *ranges = &table->ranges;
+	bool sections = elf_file_section(table->file, "dormant_sites", &ranges->sites);
 
-	sections |= elf_file_section(table->file, "dormant_keys", &table->key_range);
+	sections |= elf_file_section(table->file, "dormant_operands", &ranges->operands);
+	sections |= elf_file_section(table->file, "dormant_keys", &ranges->keys);
 	table->has_record = object_record_find(table->file, &table->record);
-	if (!table->file->has_sections && table->has_record) {
-		table->site_range = table->record.sites;
-		table->key_range = table->record.keys;
-	}
-	return sections || table->site_range.bytes + table->key_range.bytes > 0 ||
-	       (table->has_record && (table->record.sites_built || table->record.sites.bytes > 0 ||
-				      table->record.keys.bytes > 0));
+	if (!table->file->has_sections && table->has_record)
+		*ranges = table->record.ranges;
+	return sections || !table_ranges_are_empty(ranges) ||
+	       (table->has_record &&
+		(table->record.sites_built || !table_ranges_are_empty(&table->record.ranges)));
 }
 
 int site_table_read(struct site_table **table, struct elf_file *file, struct remote_error *error)
@@ -238,6 +253,7 @@ void site_table_free(struct site_table *table)
 	if (!table)
 		return;
 	key_list_free(&table->keys);
+	operand_list_free(&table->operands);
 	findings_free(&table->damage);
 	free(table->sites);
 	free(table);

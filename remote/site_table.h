@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The keys and sites of one object, as its tables tell them: the model that every command works on.
+ * The keys, values and calls of one object and their sites, as its tables tell them: the model that
+ * every command works on.
  *
  * Only what could be read is in it: `damage` says what could not. It refers to the file, which must
  * stay open as long.
@@ -12,6 +13,7 @@
 
 #include "key_list.h"
 #include "object_record.h"
+#include "operand.h"
 
 struct site {
 	uint64_t entry;                    /* address of its entry in the table */
@@ -26,13 +28,13 @@ struct site {
 
 struct site_table {
 	struct elf_file *file;
-	struct elf_range site_range; /* the tables; 0 bytes where there is none */
-	struct elf_range key_range;
+	struct table_ranges ranges;
 	bool has_record;
 	struct object_record record;
 	struct key_list keys;
 	struct site *sites; /* sorted by address */
 	size_t site_count;
+	struct operand_list operands;
 	struct findings damage; /* addresses are those of the file */
 };
 
@@ -43,8 +45,8 @@ void site_table_free(struct site_table *table);
 /* Whether @byte is one of the two opcodes that a site may start with. */
 bool site_byte_is_legal(uint8_t byte);
 
-/* Fills place and key of a finding about a site. */
-void site_describe(const struct site_table *table, const struct site *site,
+/* Fills place and key of a finding about what stands at @address in the file. */
+void site_describe(const struct site_table *table, uint64_t address, const struct key *key,
 		   struct finding *finding);
 
 #endif

@@ -17,6 +17,19 @@ static void take_damage(struct findings *findings, const struct findings *damage
 	findings->count += damage->count - damage->stored;
 }
 
+static void count_keys(const struct site_table *table, struct verified_object *object)
+{
+	for (size_t i = 0; i < table->keys.count; i++) {
+		enum key_use use = key_use(&table->keys.keys[i]);
+
+		object->keys += use == KEY_USED_AS_KEY;
+		object->values += use == KEY_USED_AS_VALUE;
+		object->calls += use == KEY_USED_AS_CALL;
+	}
+	for (size_t i = 0; i < table->operands.count; i++)
+		object->sites += table->operands.list[i].kind != DORMANT_OPERAND_TRAMPOLINE;
+}
+
 struct verified_object *verification_add(struct verification *verification,
 					 const struct site_table *table, uint64_t bias)
 {
@@ -30,11 +43,11 @@ struct verified_object *verification_add(struct verification *verification,
 	object += verification->object_count++;
 	*object = (struct verified_object){
 		.bias = bias,
-		.keys = table->keys.count,
 		.sites = table->site_count,
 		.first_finding = verification->findings.count,
 	};
 	snprintf(object->path, sizeof(object->path), "%s", table->file->path);
+	count_keys(table, object);
 	take_damage(&verification->findings, &table->damage, bias);
 	return object;
 }

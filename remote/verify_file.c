@@ -26,7 +26,7 @@ report_site(struct findings *findings, const struct site_table *table, const str
 	finding = findings_add(findings, "%s", message);
 	finding->has_address = true;
 	finding->address = site->address;
-	site_describe(table, site, finding);
+	site_describe(table, site->address, site->key, finding);
 	return finding;
 }
 
@@ -65,6 +65,8 @@ static void check_pointer(struct site_table *table, const struct site *site,
 	if (file->position_independent && !elf_file_has(file, site->pointer, 8, PF_W))
 		report_site(findings, table, site,
 			    "its key pointer is not in data that can be relocated");
+	if (key_use(site->key) != KEY_USED_AS_KEY)
+		report_site(findings, table, site, "what it tests is no key");
 	if (pointer.symbol)
 		return;
 	if (pointer.address % sizeof(int) != 0 ||
@@ -118,6 +120,7 @@ static void check_keys(const struct site_table *table, struct findings *findings
 				       key->initial ? "on" : "off");
 		finding->has_address = true;
 		finding->address = key->address;
+		finding->kind = "key";
 		snprintf(finding->key, sizeof(finding->key), "%s", key->name);
 	}
 }
@@ -130,6 +133,7 @@ int verify_file(struct site_table *table, struct verification *verification)
 		return -ENOMEM;
 	check_keys(table, findings);
 	check_sites(table, findings);
+	verify_file_operands(table, verification);
 	verification_count(verification);
 	return 0;
 }

@@ -5,6 +5,8 @@
  *     first byte     the jump if and only if the key's state is not the likely one
  *     other four     as in the file
  *
+ * and each operand site's: as in the file, or with the present value or function in it.
+ *
  * The process goes on running, so a key and its site can not be read at one moment. A site is right
  * when one of several looks found it in agreement; while a key's count is negative the library is
  * switching it, and either instruction is right.
@@ -24,10 +26,13 @@
 
 /* One object in the process. */
 struct instance {
+	const struct process_objects *objects;
 	const struct process *process;
-	const struct mapping *mapping; /* its first page */
+	const struct process_object *object;
 	const struct site_table *table;
 	uint64_t bias;
+	struct verified_object *verified;
+	size_t *suspects; /* as many as the object has sites of either sort */
 };
 
 /* One look at a site; what is wrong, or NULL. */
@@ -90,7 +95,7 @@ static void report_look(struct verification *verification, const struct instance
 
 	finding->has_address = true;
 	finding->address = site->address + instance->bias;
-	site_describe(instance->table, site, finding);
+	site_describe(instance->table, site->address, site->key, finding);
 	if (!look->bytes[0])
 		return;
 	memcpy(expected, site->bytes, sizeof(expected));
@@ -111,40 +116,77 @@ static void pause_briefly(void)
 	nanosleep(&pause, NULL);
 }
 
-/* Looks again at the sites that were wrong until they are right or were wrong LOOKS times. */
-static void verify_sites(const struct instance *instance, const struct site **suspects,
-			 struct verification *verification)
+/* Whether the site of that index is right at one look. Reports it, where @verification is given. */
+typedef bool check_fn(const struct instance *instance, size_t index,
+		      struct verification *verification);
+
+static bool check_site(const struct instance *instance, size_t index,
+		       struct verification *verification)
 {
-	size_t count = instance->table->site_count;
+	const struct site *site = &instance->table->sites[index];
 	struct look look;
 
+	look_at_site(instance, site, &look);
+	if (look.wrong && verification)
+		report_look(verification, instance, site, &look);
+	return !look.wrong;
+}
+
+/* Looks again at the sites that were wrong until they are right or were wrong LOOKS times. */
+static void verify_sites(const struct instance *instance, size_t count, check_fn *check,
+			 struct verification *verification)
+{
+	size_t *suspects = instance->suspects;
+
 	for (size_t i = 0; i < count; i++)
-		suspects[i] = &instance->table->sites[i];
+		suspects[i] = i;
 	for (int round = 1; count > 0; round++) {
+		bool last = round == LOOKS;
 		size_t left = 0;
 
-		for (size_t i = 0; i < count; i++) {
-			look_at_site(instance, suspects[i], &look);
-			if (!look.wrong)
-				continue;
-			if (round == LOOKS)
-				report_look(verification, instance, suspects[i], &look);
-			suspects[left++] = suspects[i];
-		}
-		count = round == LOOKS ? 0 : left;
+		for (size_t i = 0; i < count; i++)
+			if (!check(instance, suspects[i], last ? verification : NULL))
+				suspects[left++] = suspects[i];
+		count = last ? 0 : left;
 		if (count > 0)
 			pause_briefly();
 	}
 }
 
-static bool is_object(const struct process *process, const struct mapping *mapping)
-{
-	char magic[SELFMAG];
+/* ---- operand sites ---- */
 
-	return mapping->inode != 0 && mapping->offset == 0 &&
-	       process_read(process, mapping->start, magic, sizeof(magic)) &&
-	       memcmp(magic, ELFMAG, SELFMAG) == 0;
+static void report_sight(struct verification *verification, const struct instance *instance,
+			 const struct operand *operand, const struct operand_sight *sight)
+{
+	struct finding *finding = findings_add(&verification->findings, "%s", sight->wrong);
+
+	finding->has_address = true;
+	finding->address = operand->address + instance->bias;
+	site_describe(instance->table, operand->address, operand->key, finding);
+	finding_print_bytes(finding->expected, sizeof(finding->expected), sight->expected,
+			    sight->expected_bytes);
+	finding_print_bytes(finding->found, sizeof(finding->found), sight->bytes,
+			    sight->bytes_read);
 }
+
+static bool check_operand(const struct instance *instance, size_t index,
+			  struct verification *verification)
+{
+	const struct operand *operand = &instance->table->operands.list[index];
+	struct verified_object *object = instance->verified;
+	struct operand_sight sight;
+
+	verify_operand(instance->objects, instance->object, operand, &sight);
+	if (sight.wrong && verification)
+		report_sight(verification, instance, operand, &sight);
+	if (sight.wrong)
+		return false;
+	object->by_memory += operand_is_value(operand) && sight.form == OPERAND_BY_MEMORY;
+	object->by_trampoline += sight.form == OPERAND_BY_TRAMPOLINE;
+	return true;
+}
+
+/* ---- all objects of a process ---- */
 
 /* Takes back what was found in an object that was unloaded, or whose process ended, meanwhile. */
 static void forget_last(struct verification *verification)
@@ -156,97 +198,50 @@ static void forget_last(struct verification *verification)
 		findings->stored = findings->count;
 }
 
-static int verify_instance(const struct instance *instance, const char *note,
-			   struct verification *verification)
+static int verify_object(const struct process_objects *objects, const struct process_object *object,
+			 struct verification *verification)
 {
-	const struct site_table *table = instance->table;
-	const struct site **suspects = calloc(table->site_count + 1, sizeof(*suspects));
-	struct verified_object *object = verification_add(verification, table, instance->bias);
+	const struct site_table *table = object->table;
+	struct instance instance = {
+		.objects = objects,
+		.process = objects->process,
+		.object = object,
+		.table = table,
+		.bias = object->bias,
+		.suspects = calloc(table->site_count + table->operands.count + 1, sizeof(size_t)),
+	};
 
-	if (!object || !suspects) {
-		free(suspects);
+	if (instance.suspects)
+		instance.verified = verification_add(verification, table, object->bias);
+	if (!instance.verified) {
+		free(instance.suspects);
 		return -ENOMEM;
 	}
-	snprintf(object->note, sizeof(object->note), "%s", note);
-	verify_sites(instance, suspects, verification);
+	snprintf(instance.verified->note, sizeof(instance.verified->note), "%s", object->note);
+	verify_sites(&instance, table->site_count, check_site, verification);
+	verify_sites(&instance, table->operands.count, check_operand, verification);
 	verification_count(verification);
-	if (!is_object(instance->process, instance->mapping))
+	if (!process_object_is_there(objects, object))
 		forget_last(verification);
-	free(suspects);
+	free(instance.suspects);
 	return 0;
 }
 
-/* ---- all objects of a process ---- */
-
-static int verify_object(struct process *process, const struct mapping *mapping, uint64_t *end,
-			 struct verification *verification, struct remote_error *error)
-{
-	struct instance instance = {.process = process, .mapping = mapping};
-	struct site_table *table = NULL;
-	struct elf_file *file;
-	char note[128];
-	int result = process_open_object(process, mapping, &file, note, sizeof(note), error);
-
-	if (result != 0)
-		return result;
-	if (process_object_place(process, mapping, file, &instance.bias, end)) {
-		result = site_table_read(&table, file, error);
-		if (result == 0) {
-			instance.table = table;
-			result = verify_instance(&instance, note, verification);
-		}
-		if (result == -ENODATA)
-			result = 0;
-	}
-	site_table_free(table);
-	elf_file_close(file);
-	return result;
-}
-
-/* Programs for 32 bits and the like are no failure: they have no keys that this could read. */
-static bool is_foreign(const struct process *process, const struct mapping *mapping)
-{
-	Elf64_Ehdr header;
-
-	return process_read(process, mapping->start, &header, sizeof(header)) &&
-	       (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64 ||
-		(header.e_type != ET_EXEC && header.e_type != ET_DYN));
-}
-
-int verify_process(struct process *process, struct verification *verification,
+int verify_process(struct process_objects *objects, struct verification *verification,
 		   struct remote_error *error)
 {
-	uint64_t end = 0; /* of the last object */
+	const struct process *process = objects->process;
 
-	for (size_t i = 0; i < process->mapping_count; i++) {
-		const struct mapping *mapping = &process->mappings[i];
-		struct remote_error failure;
-
-		/* A small file's first page is mapped again as its code and as its data. */
-		if (mapping->start < end)
-			continue;
-		if (!is_object(process, mapping) || is_foreign(process, mapping))
-			continue;
-		if (verify_object(process, mapping, &end, verification, &failure) == 0)
-			continue;
-		if (verification->unread++ == 0)
-			verification->first = failure;
-	}
+	for (size_t i = 0; i < objects->count; i++)
+		if (objects->list[i].table &&
+		    verify_object(objects, &objects->list[i], verification) != 0)
+			return remote_error_set(error, -ENOMEM, "process %d: no memory",
+						process->pid);
 	if (!process_is_there(process))
 		return remote_error_set(
 			error, -ESRCH,
 			"process %d: ended, or started another program, while it was "
 			"looked at; try again",
 			process->pid);
-	if (verification->object_count > 0)
-		return 0;
-	if (verification->unread > 0) {
-		if (error)
-			*error = verification->first;
-		return -EACCES;
-	}
-	return remote_error_set(error, -ENODATA,
-				"process %d: no object in it has keys; start a program that was "
-				"built with <dormant/static_key.h>",
-				process->pid);
+	return 0;
 }

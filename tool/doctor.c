@@ -69,6 +69,22 @@ static const struct dormant_probe *find_chosen(const struct diagnosis *diagnosis
 	return NULL;
 }
 
+/* The first that changes several bytes at once, as values and calls need, and that the environment
+ * permits; NULL where there is none. */
+static const struct dormant_probe *find_whole(const struct diagnosis *diagnosis)
+{
+	const char *only = secure_getenv("DORMANT_WRITER");
+
+	for (size_t i = 0; i < diagnosis->probe_count; i++) {
+		const struct dormant_probe *probe = &diagnosis->probes[i];
+
+		if (probe->kind == DORMANT_PROBE_WRITER && probe->whole && probe->result == 0 &&
+		    (!only || !*only || strcmp(only, probe->name) == 0))
+			return probe;
+	}
+	return NULL;
+}
+
 /* ---- telling ---- */
 
 static const struct output_column columns[] = {
@@ -109,6 +125,8 @@ static void print_probe(struct output *output, const struct dormant_probe *probe
 	output_string(output, "name", probe->name);
 	output_flag(output, "works", probe->result == 0, "yes", "no");
 	output_flag(output, "chosen", probe->chosen != 0, "yes", "-");
+	if (output->json && probe->kind == DORMANT_PROBE_WRITER)
+		output_flag(output, "whole", probe->whole != 0, "yes", "no");
 	print_how(output, probe->leaves, describe_failure(probe));
 	output_close(output);
 }
@@ -170,6 +188,24 @@ static void print_writer_consequence(struct output *output, const struct diagnos
 				  "(setuid, PR_SET_DUMPABLE, a seccomp filter) gets errors.");
 }
 
+/* Values and calls are right without as well. */
+static void print_whole_consequence(struct output *output, const struct diagnosis *diagnosis)
+{
+	const struct dormant_probe *writer = find_whole(diagnosis);
+	char text[256];
+
+	if (!writer) {
+		print_consequence(
+			output, "Values are loaded from memory and calls go by their trampolines: "
+				"what may write here changes one byte at a time; allow mprotect "
+				"or remap.");
+		return;
+	}
+	snprintf(text, sizeof(text), "Values and calls in the code of threads are changed by %s.",
+		 writer->name);
+	print_consequence(output, text);
+}
+
 static void print_sync_consequence(struct output *output, const struct diagnosis *diagnosis)
 {
 	const struct dormant_probe *sync = find_chosen(diagnosis, DORMANT_PROBE_SYNC);
@@ -219,6 +255,7 @@ static int run_doctor(const struct arguments *arguments)
 	output_open_list(&output, "follows");
 	output_line(&output, "%s", "");
 	print_writer_consequence(&output, &diagnosis);
+	print_whole_consequence(&output, &diagnosis);
 	print_sync_consequence(&output, &diagnosis);
 	print_counter_consequence(&output, diagnosis.counters);
 	output_close(&output);
@@ -239,8 +276,13 @@ const struct command doctor_command = {
 		"\n"
 		"Exit status 1: no key could be switched here.\n"
 		"\n"
-		"JSON: writers, core_syncs, counters: name, works, chosen, error (or null), how;\n"
-		"follows (sentences), right.\n"
+		"JSON: writers, core_syncs, counters: name, works, chosen, error (or null), how; "
+		"of "
+		"writers\n"
+		"also whole, which says that they change several bytes of a site at once, as "
+		"values "
+		"and\n"
+		"calls need; follows (sentences), right.\n"
 		"\n"
 		"Example: dormant doctor\n",
 	.run = run_doctor,

@@ -33,9 +33,9 @@ static int print_help(void)
 {
 	puts("Usage: dormant COMMAND [--json] [ARGUMENT...]\n"
 	     "\n"
-	     "Shows and checks the static keys of programs.\n");
+	     "Shows and checks the static keys, immediate values and static calls of programs.\n");
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
-		printf("  %-7s %-10s  %s\n", commands[i]->name, commands[i]->operands,
+		printf("  %-7s %-12s  %s\n", commands[i]->name, commands[i]->operands,
 		       commands[i]->summary);
 	puts("\n"
 	     "  --json     print one JSON object instead of text\n"

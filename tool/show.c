@@ -1,102 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* dormant show FILE KEY: the sites of a key. */
-#include <stdio.h>
-#include <stdlib.h>
+/* dormant show FILE|PID KEY: the sites of a key, a value or a call. */
 #include <string.h>
 
 #include "command.h"
-#include "decode.h"
-#include "source_lines.h"
-#include "target.h"
-
-static const struct output_column columns[] = {
-	{"address", "ADDRESS", true},  {"place", "FUNCTION", false},
-	{"location", "SOURCE", false}, {"branch", "BRANCH", false},
-	{"bytes", "BYTES", false},     {"instruction", "INSTRUCTION", false},
-	{"state", "STATE", false},
-};
-
-static const char *site_state(const struct site *site)
-{
-	if (!site_byte_is_legal(site->bytes[0]))
-		return "foreign";
-	return site->bytes[0] == DORMANT_SITE_OPCODE_ON ? "jumps" : "falls through";
-}
-
-/* "f", or "g (inlined in f)": also where a linker's alias gave both one name. */
-static void print_function(struct output *output, const struct source_place *place)
-{
-	char text[512];
-
-	output_string(output, "function", place->function);
-	output_string(output, "inlined", place->inlined);
-	if (place->function && place->inlined)
-		snprintf(text, sizeof(text), "%s (inlined in %s)", place->inlined, place->function);
-	else
-		snprintf(text, sizeof(text), "%s", place->function ? place->function : "-");
-	if (!output->json)
-		output_string(output, "place", text);
-}
-
-static void print_source(struct output *output, const struct source_place *place)
-{
-	char text[1024];
-
-	output_string(output, "file", place->file);
-	if (place->file)
-		output_number(output, "line", (uint64_t)place->line);
-	else
-		output_string(output, "line", NULL);
-	snprintf(text, sizeof(text), "%s:%d", place->file ? place->file : "", place->line);
-	if (!output->json)
-		output_string(output, "location", place->file ? text : NULL);
-}
-
-static void print_site(struct output *output, struct source_lines *lines, const struct site *site)
-{
-	struct source_place place;
-	char bytes[3 * DORMANT_SITE_BYTES], instruction[96];
-
-	source_lines_find(lines, site->address, &place);
-	finding_print_bytes(bytes, sizeof(bytes), site->bytes, sizeof(site->bytes));
-	decode_instruction(instruction, sizeof(instruction), site->bytes, sizeof(site->bytes),
-			   site->address);
-	output_open_item(output);
-	output_address(output, "address", site->address);
-	print_function(output, &place);
-	print_source(output, &place);
-	output_string(output, "branch", site->likely ? "likely" : "unlikely");
-	output_string(output, "bytes", bytes);
-	output_string(output, "instruction", instruction);
-	output_string(output, "state", site_state(site));
-	output_address(output, "target", site->target);
-	output_close(output);
-}
-
-static void print_key(struct output *output, const struct target *target,
-		      struct source_lines *lines, const struct key *key)
-{
-	const struct site_table *table = target->table;
-
-	output_line(output, "%s: %s, %s by default, %zu site%s", key->name,
-		    key_kind_name(key->kind),
-		    key->initial < 0 ? "not known"
-		    : key->initial   ? "on"
-				     : "off",
-		    key->site_count, key->site_count == 1 ? "" : "s");
-	output_open_item(output);
-	output_string(output, "name", key->name);
-	output_string(output, "kind", key_kind_name(key->kind));
-	output_flag(output, "default", key->initial, "on", "off");
-	output_open_list(output, "sites");
-	output_table(output, columns, sizeof(columns) / sizeof(*columns));
-	for (size_t i = 0; i < table->site_count; i++)
-		if (table->sites[i].key == key)
-			print_site(output, lines, &table->sites[i]);
-	output_print_table(output);
-	output_close(output);
-	output_close(output);
-}
+#include "show_sites.h"
 
 /* ---- which key ---- */
 
@@ -132,77 +39,117 @@ static size_t edit_distance(const char *a, const char *b)
 	return row[length];
 }
 
-static int refuse_unknown(const struct target *target, const char *name)
+/* The name that is nearest to @name, less than *@best changes away; that or @nearest. */
+static const char *find_nearest(const struct key_list *keys, const char *name, size_t *best,
+				const char *nearest)
+{
+	for (size_t i = 0; i < keys->count; i++) {
+		const char *candidate = keys->by_name[i]->name;
+		size_t distance = edit_distance(name, candidate);
+
+		if (distance < *best) {
+			*best = distance;
+			nearest = candidate;
+		}
+	}
+	return nearest;
+}
+
+static int refuse_unknown(struct target *target, const char *name)
 {
 	size_t best = strlen(name) / 3 + 2;
 	const char *near = NULL;
+	struct target_object object;
 
-	for (size_t i = 0; i < target->table->keys.count; i++) {
-		const char *candidate = target->table->keys.by_name[i]->name;
-		size_t distance = edit_distance(name, candidate);
-
-		if (distance < best) {
-			best = distance;
-			near = candidate;
-		}
-	}
-	return output_error("%s: has no key '%s'%s%s%s; 'dormant list %s' lists its keys",
-			    target->file->path, name, near ? " (is it '" : "", near ? near : "",
-			    near ? "'?)" : "", target->file->path);
+	for (size_t at = 0; target_next(target, &at, &object);)
+		near = find_nearest(&object.table->keys, name, &best, near);
+	return output_error("%s%s: has no key '%s'%s%s%s; 'dormant list %s' lists its keys",
+			    target->process ? "process " : "", target->subject, name,
+			    near ? " (is it '" : "", near ? near : "", near ? "'?)" : "",
+			    target->subject);
 }
 
-static int show_keys(const struct target *target, const struct arguments *arguments)
+static bool has_wanted(const struct target_object *object, const char *name)
 {
-	struct source_lines *lines = source_lines_open(target->file);
-	const struct key_list *keys = &target->table->keys;
-	struct output output;
+	const struct key_list *keys = &object->table->keys;
 
-	output_begin(&output, arguments->json);
-	output_string(&output, "file", target->file->path);
-	output_open_list(&output, "keys");
 	for (size_t i = 0; i < keys->count; i++)
-		if (is_wanted(keys->by_name[i], arguments->operands[1]))
-			print_key(&output, target, lines, keys->by_name[i]);
-	output_close(&output);
+		if (is_wanted(keys->by_name[i], name))
+			return true;
+	return false;
+}
+
+static void print_wanted(struct output *output, const struct target_object *object,
+			 const void *name)
+{
+	const struct key_list *keys = &object->table->keys;
+	struct source_lines *lines = source_lines_open(object->file);
+
+	output_open_list(output, "keys");
+	for (size_t i = 0; i < keys->count; i++)
+		if (is_wanted(keys->by_name[i], name))
+			show_key(output, object, lines, keys->by_name[i]);
+	output_close(output);
 	source_lines_close(lines);
-	return output_end(&output, target_tell_damage(target));
 }
 
 static int run_show(const struct arguments *arguments)
 {
+	const char *name = arguments->operands[1];
 	struct target target;
+	struct target_object object;
 	int status = target_open(&target, arguments->operands[0]);
 	bool known = false;
 
-	for (size_t i = 0; status == EXIT_RIGHT && !known && i < target.table->keys.count; i++)
-		known = is_wanted(target.table->keys.by_name[i], arguments->operands[1]);
-	if (status == EXIT_RIGHT)
-		status = known ? show_keys(&target, arguments)
-			       : refuse_unknown(&target, arguments->operands[1]);
+	if (status == EXIT_RIGHT) {
+		for (size_t at = 0; !known && target_next(&target, &at, &object);)
+			known = has_wanted(&object, name);
+		status = known ? target_print(&target, arguments->json, print_wanted, name)
+			       : refuse_unknown(&target, name);
+	}
 	target_close(&target);
 	return status;
 }
 
 const struct command show_command = {
 	.name = "show",
-	.operands = "FILE KEY",
+	.operands = "FILE|PID KEY",
 	.operand_count = 2,
-	.summary = "the sites of a key: where, and the instruction there",
-	.help = "Shows each site of KEY, named as in 'dormant list FILE'. The name of an array "
-		"means all\n"
-		"its elements; where several keys have one name, all are shown.\n"
+	.summary = "the sites of a key, value or call: where, and what is there",
+	.help = "Shows each site of KEY, named as in 'dormant list'. The name of an array means "
+		"all\n"
+		"its elements; where several keys have one name, all are shown. Of a process: the "
+		"sites\n"
+		"in all its objects, and what stands there now.\n"
 		"\n"
-		"  ADDRESS      in the file\n"
+		"  ADDRESS      in the file; of a process, in its memory\n"
 		"  FUNCTION     whose code it is; - in a stripped file\n"
 		"  SOURCE       file:line; - without debug information\n"
-		"  BRANCH       likely or unlikely, as the source says\n"
-		"  BYTES        of the file; only the first ever changes\n"
+		"  BRANCH       likely or unlikely, as the source says; of a key\n"
+		"  BYTES        of the instruction; of a key's only the first ever changes\n"
 		"  INSTRUCTION  decoded\n"
-		"  STATE        falls through, jumps, or foreign\n"
+		"  STATE        key:    falls through, jumps\n"
+		"               value:  by memory (loads it, as always in a file), in the "
+		"instruction\n"
+		"               call:   direct, tail (a direct jump), nothing (there is no "
+		"function),\n"
+		"                       by trampoline (one jump more), far (over 2 GiB away: the "
+		"same)\n"
+		"               all:    foreign, for what the library did not write\n"
 		"\n"
-		"JSON: file, keys: name, kind, default, sites: address, function, inlined, file, "
-		"line,\n"
-		"branch, bytes, instruction, state, target (where it jumps when it does).\n"
+		"In a file, a call is shown as the library will make it. Where the compiler put\n"
+		"something before the call, or its place does not permit one store, it stays one "
+		"of "
+		"the\n"
+		"trampoline, which is a further row.\n"
+		"\n"
+		"JSON: file, keys: name, kind, type, default, sites: address, function, inlined, "
+		"file,\n"
+		"line, branch or kind (value, call, trampoline), bytes, instruction, state, target "
+		"(where\n"
+		"it jumps or calls). Of a process: process, objects: path, bias, note, keys: the "
+		"same, and\n"
+		"now.\n"
 		"\n"
 		"Example: dormant show /usr/sbin/server trace_key\n",
 	.run = run_show,

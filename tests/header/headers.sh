@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Each public header alone, and every macro once (use.c), must compile without a warning in C11 to
-# C++17, with gcc and clang, whatever the optimisation, with and without patching.
+# Each public header alone, and every macro once (use*.c, in C++ use*.cc too), must compile without a
+# warning in C11 to C++20, with gcc and clang, whatever the optimisation, with and without patching.
 #
-# usage: headers.sh INCLUDE-DIRECTORY USE.C HEADER...
+# usage: headers.sh INCLUDE-DIRECTORY HEADER...
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=../tap.bash
 . "$(dirname "$0")/../tap.bash"
 
 include=$1
-use=$2
-shift 2
+shift
+folder=$(dirname "$0")
 headers=("$@")
 warnings=(-Wall -Wextra -Wpedantic -Wshadow -Wundef -Wconversion -Werror)
 scratch=$(mktemp -d)
@@ -29,29 +29,33 @@ compile()
 }
 
 # A header that is a part of another one says so, rather than failing in a puzzling way.
-refuse_part()
+refuse_part() # PART WHOLE
 {
 	local output
-	output=$(gcc -fsyntax-only -x c "-I$include" - <<<'#include <dormant/static_branch.h>' 2>&1) &&
-		return 1
-	grep -q 'include <dormant/static_key.h>' <<<"$output"
+	output=$(gcc -fsyntax-only -x c "-I$include" - <<<"#include <dormant/$1>" 2>&1) && return 1
+	grep -q "include <dormant/$2>" <<<"$output"
 }
 
-languages=('gcc c11' 'gcc c17' 'clang c11' 'clang c17' 'g++ c++11' 'g++ c++17' 'clang++ c++11'
-	'clang++ c++17')
-flags=('-O0' '-O2' '-O2 -fPIC' '-Os -DDORMANT_NO_PATCHING')
+languages=('gcc c11' 'gcc c17' 'gcc gnu11' 'clang c11' 'clang c17' 'g++ c++11' 'g++ c++17' 'g++ c++20'
+	'clang++ c++11' 'clang++ c++17' 'clang++ c++20')
+flags=('-O0' '-O2 -fPIC' '-Os -DDORMANT_NO_PATCHING')
 
-plan $((${#languages[@]} * (${#headers[@]} + ${#flags[@]}) + 1))
 for language in "${languages[@]}"; do
 	read -r compiler standard <<<"$language"
 	for header in "${headers[@]}"; do
 		printf '#include <%s>\n' "$header" >"$scratch/alone.c"
 		compile "$header alone" "$scratch/alone.c" "$compiler" "$standard" -O2
 	done
+	uses=("$folder"/use*.c)
+	[[ $compiler != *++ ]] || uses+=("$folder"/use*.cc)
 	for flag in "${flags[@]}"; do
-		# shellcheck disable=SC2086 # a list of words
-		compile 'every macro' "$use" "$compiler" "$standard" $flag
+		for use in "${uses[@]}"; do
+			# shellcheck disable=SC2086 # a list of words
+			compile "$(basename "$use")" "$use" "$compiler" "$standard" $flag
+		done
 	done
 done
-check 'static_branch.h alone names the header to include' refuse_part
+check 'static_branch.h alone names the header to include' refuse_part static_branch.h static_key.h
+check 'static_call_site.h alone names the header to include' \
+	refuse_part static_call_site.h static_call.h
 finish

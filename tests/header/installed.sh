@@ -51,11 +51,11 @@ with_static()
 	! readelf -d "$root/program" | grep -q 'NEEDED.*libdormant'
 }
 
-lists_key()
+lists() # NAME
 {
 	local dormant
 	dormant=$(find "$root" -path '*/bin/dormant')
-	LD_LIBRARY_PATH=$libdir "$dormant" list "$root/program" | grep example_key
+	LD_LIBRARY_PATH=$libdir "$dormant" list "$root/program" | grep "$1"
 }
 
 has_file()
@@ -64,27 +64,50 @@ has_file()
 }
 
 cat >"$root/program.c" <<'END'
-#include <dormant/static_key_deferred.h>
+#include <dormant/batch.h>
 #include <dormant/probe.h>
+#include <dormant/static_key_deferred.h>
 
 static DEFINE_STATIC_KEY_FALSE(example_key);
+DEFINE_IMV(int, example_value) = 3;
+
+static int once(int a)
+{
+	return a;
+}
+
+static int twice(int a)
+{
+	return 2 * a;
+}
+DEFINE_STATIC_CALL(example_call, once);
 
 static int ask(void)
 {
 	return static_branch_unlikely(&example_key) ? 1 : 0;
 }
 
+static int compute(void)
+{
+	return static_call(example_call)(imv_read(example_value));
+}
+
 int main(void)
 {
-	int off = ask();
+	int off = ask(), before = compute();
+	struct dormant_change changes[] = {
+		DORMANT_CHANGE_KEY(&example_key.key, STATIC_KEY_ENABLE),
+		DORMANT_CHANGE_IMV(example_value, 7),
+		DORMANT_CHANGE_CALL(example_call, twice),
+	};
 
-	if (static_branch_enable(&example_key) != 0)
+	if (dormant_batch(changes, 3, &dormant_object_self, NULL) != 0)
 		return 1;
-	return off == 0 && ask() == 1 ? 0 : 1;
+	return off == 0 && ask() == 1 && before == 3 && compute() == 14 ? 0 : 1;
 }
 END
 
-plan 9
+plan 13
 check 'everything is installed' install_it
 find_it
 language=c
@@ -93,8 +116,12 @@ check 'a C program, static' with_static gcc -std=c11
 language=c++
 check 'a C++ program, shared' with_shared g++ -std=c++17
 check 'a C++ program, static' with_static clang++ -std=c++11
-check 'the command lists its key' lists_key
+check 'the command lists its key' lists example_key
+check 'the command lists its value' lists example_value
+check 'the command lists its static call' lists example_call
 check 'manual of the command' has_file man1/dormant.1
-check 'manual of the library' has_file man3/dormant_static_key.3
+for page in dormant_static_key dormant_imv dormant_static_call; do
+	check "manual of the library, $page" has_file "man3/$page.3"
+done
 check 'completion' has_file bash-completion/completions/dormant
 finish

@@ -32,6 +32,11 @@ is '--json has the sentences' "$(json 'len(d["follows"]) >= 3')" True
 run env DORMANT_WRITER=mprotect "$dormant" doctor --json
 is 'follows DORMANT_WRITER' \
 	"$(json '[w["name"] for w in d["writers"] if w["chosen"]]')" "['mprotect']"
+ok 'says what changes values and calls' grep -q 'threads are changed by mprotect' out
+run env DORMANT_WRITER=proc_mem "$dormant" doctor --json
+is 'one writer changes a byte at a time only' \
+	"$(json '[w["whole"] for w in d["writers"] if w["chosen"]]')" '[False]'
+ok 'then values and calls go by memory' grep -q 'Values are loaded from memory' out
 run env DORMANT_WRITER=none "$dormant" doctor
 is 'a DORMANT_WRITER that is none leaves no key to switch: ends with 1' "$status" 1
 ok 'and says that it is the cause' grep -q 'DORMANT_WRITER names a writer' out

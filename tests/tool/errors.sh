@@ -74,9 +74,9 @@ fi
 
 refused 'no command' "which command\? 'dormant --help'" "$dormant"
 refused 'an unknown command' "no command 'switsch'; 'dormant --help'" "$dormant" switsch
-refused 'no operand' 'list: takes FILE; usage: dormant list' "$dormant" list
-refused 'too many operands' 'list: takes FILE; usage' "$dormant" list program program
-refused 'too few operands' 'show: takes FILE KEY; usage' "$dormant" show program
+refused 'no operand' 'list: takes FILE\|PID; usage: dormant list' "$dormant" list
+refused 'too many operands' 'list: takes FILE\|PID; usage' "$dormant" list program program
+refused 'too few operands' 'show: takes FILE\|PID KEY; usage' "$dormant" show program
 refused 'doctor takes none' 'doctor: takes no argument; usage' "$dormant" doctor program
 refused 'an unknown option' "list: unknown option '--jason'; see 'dormant help list'" \
 	"$dormant" list --jason program

@@ -81,6 +81,18 @@ build_program() {
 	build "$output" "$@" "$here/program.c" libfixture.so
 }
 
+# The same with immediate values and static calls.
+build_operands_library() {
+	build liboperands.so -fPIC -shared "$here/operands_library.c" -Wl,-soname,liboperands.so
+}
+
+build_operands() {
+	local output=$1
+
+	shift
+	build "$output" "$@" "$here/operands_program.c" liboperands.so
+}
+
 has_linker() {
 	command -v "ld.$1" >/dev/null
 }
@@ -92,6 +104,12 @@ section() {
 	read -r offset size < <(readelf -SW "$1" |
 		sed -n "s/^ *\[ *[0-9]*\] $2 *[A-Z_]* *[0-9a-f]* \([0-9a-f]*\) \([0-9a-f]*\) .*/\1 \2/p")
 	echo $((16#$offset)) $((16#$size))
+}
+
+# little_endian NUMBER: its four bytes, for poke.
+little_endian() {
+	printf '\\x%02x\\x%02x\\x%02x\\x%02x' $(($1 & 255)) $(($1 >> 8 & 255)) $(($1 >> 16 & 255)) \
+		$(($1 >> 24 & 255))
 }
 
 # poke FILE OFFSET BYTES: overwrites; BYTES as for printf.

@@ -28,27 +28,29 @@
 #define BATCH            100
 #define DEADLINE_SECONDS 60
 
-#define HOT_MAX 3
+#define HOT_MAX 4
 
-/* A file, and where in it the tables are. */
+/* A file, and where in it the tables are that it has. */
 struct image {
 	uint8_t *bytes;
 	size_t length;
 	size_t hot[HOT_MAX];
-	size_t hot_length[HOT_MAX]; /* at least 1 */
+	size_t hot_length[HOT_MAX];
+	size_t hot_count;
 };
 
-static void add_hot(struct image *image, size_t index, const struct elf_file *file,
-		    const struct elf_range *range)
+static void add_hot(struct image *image, const struct elf_file *file, const struct elf_range *range)
 {
+	if (range->bytes == 0)
+		return;
 	for (size_t i = 0; i < file->segment_count; i++) {
 		const struct elf_segment *segment = &file->segments[i];
 		uint64_t start = range->address - segment->address;
 
 		if (range->address >= segment->address && start < segment->file_bytes)
-			image->hot[index] = segment->offset + start;
+			image->hot[image->hot_count] = segment->offset + start;
 	}
-	image->hot_length[index] = range->bytes;
+	image->hot_length[image->hot_count++] = range->bytes;
 }
 
 static void find_hot(struct image *image, const char *path)
@@ -59,9 +61,10 @@ static void find_hot(struct image *image, const char *path)
 
 	if (elf_file_open(&file, path, &error) != 0 || site_table_read(&table, file, &error) != 0)
 		bail("%s", error.message);
-	add_hot(image, 0, file, &table->site_range);
-	add_hot(image, 1, file, &table->key_range);
-	add_hot(image, 2, file, &file->dynamic);
+	add_hot(image, file, &table->ranges.sites);
+	add_hot(image, file, &table->ranges.operands);
+	add_hot(image, file, &table->ranges.keys);
+	add_hot(image, file, &file->dynamic);
 	site_table_free(table);
 	elf_file_close(file);
 }
@@ -97,7 +100,7 @@ static uint64_t random_next(uint64_t *state)
 static size_t random_place(uint64_t *state, const struct image *image)
 {
 	size_t window = image->length < 2048 ? image->length : 2048;
-	uint64_t choice = random_next(state) % (3 + HOT_MAX);
+	uint64_t choice = random_next(state) % (3 + image->hot_count);
 
 	if (choice == 0)
 		return random_next(state) % window;
@@ -164,7 +167,25 @@ static void read_sites(struct elf_file *file, struct site_table *table)
 		decode_instruction(text, sizeof(text), site->bytes, sizeof(site->bytes),
 				   site->address);
 	}
+	for (size_t i = 0; i < table->operands.count; i++) {
+		const struct operand *operand = &table->operands.list[i];
+
+		source_lines_find(lines, operand->address, &place);
+		decode_instruction(text, sizeof(text), operand->bytes,
+				   operand_look_at(operand, operand->bytes, 0).bytes,
+				   operand->address);
+	}
 	source_lines_close(lines);
+}
+
+static void read_keys(struct elf_file *file, struct site_table *table)
+{
+	char text[KEY_TEXT_BYTES];
+
+	for (size_t i = 0; i < table->keys.count; i++) {
+		key_type_text(text, &table->keys.keys[i]);
+		key_initial_text(text, file, &table->keys.keys[i]);
+	}
 }
 
 static void read_mutation(const uint8_t *bytes, size_t length)
@@ -179,6 +200,7 @@ static void read_mutation(const uint8_t *bytes, size_t length)
 		_exit(99);
 	if (elf_file_open_fd(&file, fd, "mutation", &error) == 0 &&
 	    site_table_read(&table, file, &error) == 0) {
+		read_keys(file, table);
 		read_sites(file, table);
 		verify_file(table, &verification);
 	} else if (!*error.message || strchr(error.message, '\n')) {
