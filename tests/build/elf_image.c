@@ -25,6 +25,8 @@ struct image {
 	size_t function_count;
 	struct image_site *sites;
 	size_t site_count;
+	struct image_operand *operands;
+	size_t operand_count;
 };
 
 void die(const char *format, ...)
@@ -155,7 +157,7 @@ static const char *text_at(const struct image *image, uint64_t address)
 	const char *text = (const char *)image_bytes(image, address, 1);
 
 	if (!text || !memchr(text, '\0', section->size - (address - section->address)))
-		die("%s: a site's name is at %#jx, which is no text", image->path,
+		die("%s: the name of a site is at %#jx, which is no text", image->path,
 		    (uintmax_t)address);
 	return text;
 }
@@ -211,6 +213,122 @@ const struct image_site *image_site(const struct image *image, size_t index)
 	return &image->sites[index];
 }
 
+/* ---- pointers in data, and operands ---- */
+
+/* Fills in what the symbol of a relocation is. */
+static void resolve_symbol(const struct image *image, size_t table, const GElf_Rela *rela,
+			   struct image_pointer *pointer)
+{
+	Elf_Scn *scn = elf_getscn(image->elf, table);
+	GElf_Shdr header;
+	GElf_Sym symbol;
+
+	if (!scn || !gelf_getshdr(scn, &header) ||
+	    !gelf_getsym(elf_getdata(scn, NULL), (int)GELF_R_SYM(rela->r_info), &symbol))
+		die("%s: a relocation without a symbol", image->path);
+	if (symbol.st_shndx == SHN_UNDEF)
+		pointer->symbol = elf_strptr(image->elf, header.sh_link, symbol.st_name);
+	else
+		pointer->value = symbol.st_value + (uint64_t)rela->r_addend;
+}
+
+/* Whether a table of relocations has one for the word at the address. */
+static bool find_rela(const struct image *image, Elf_Data *data, const GElf_Shdr *header,
+		      uint64_t address, struct image_pointer *pointer)
+{
+	for (size_t i = 0; i < header->sh_size / header->sh_entsize; i++) {
+		GElf_Rela rela;
+
+		if (!gelf_getrela(data, (int)i, &rela) || rela.r_offset != address)
+			continue;
+		if (GELF_R_TYPE(rela.r_info) == R_X86_64_RELATIVE)
+			pointer->value = (uint64_t)rela.r_addend;
+		else
+			resolve_symbol(image, header->sh_link, &rela, pointer);
+		return true;
+	}
+	return false;
+}
+
+struct image_pointer image_pointer(const struct image *image, uint64_t address)
+{
+	const uint8_t *bytes = image_bytes(image, address, sizeof(uint64_t));
+	struct image_pointer pointer = {0, NULL};
+	Elf_Scn *scn = NULL;
+	GElf_Shdr header;
+
+	while ((scn = elf_nextscn(image->elf, scn)))
+		if (gelf_getshdr(scn, &header) && header.sh_flags & SHF_ALLOC &&
+		    header.sh_type == SHT_RELA &&
+		    find_rela(image, elf_getdata(scn, NULL), &header, address, &pointer))
+			return pointer;
+	if (!bytes)
+		die("%s: a pointer is at %#jx, which is nowhere", image->path, (uintmax_t)address);
+	memcpy(&pointer.value, bytes, sizeof(pointer.value));
+	return pointer;
+}
+
+bool image_pointers_equal(const struct image_pointer *a, const struct image_pointer *b)
+{
+	if (a->symbol && b->symbol)
+		return !strcmp(a->symbol, b->symbol);
+	return a->symbol == b->symbol && a->value == b->value;
+}
+
+/* The address that a word of a table counts to from its own, or 0 for a word of 0. */
+static uint64_t follow(const uint8_t *word, uint64_t at)
+{
+	return word_at(word) ? at + (uint64_t)word_at(word) : 0;
+}
+
+static void read_operand(struct image *image, const struct image_section *table, size_t index)
+{
+	uint64_t offset = index * sizeof(struct dormant_operand);
+	uint64_t at = table->address + offset, owner, name;
+	const uint8_t *entry = table->bytes + offset;
+	struct image_operand *operand = &image->operands[index];
+
+	operand->code = follow(entry + offsetof(struct dormant_operand, code),
+			       at + offsetof(struct dormant_operand, code));
+	owner = follow(entry + offsetof(struct dormant_operand, owner),
+		       at + offsetof(struct dormant_operand, owner));
+	name = follow(entry + offsetof(struct dormant_operand, name),
+		      at + offsetof(struct dormant_operand, name));
+	operand->home = follow(entry + offsetof(struct dormant_operand, home),
+			       at + offsetof(struct dormant_operand, home));
+	operand->kind = owner & DORMANT_OPERAND_KIND_MASK;
+	operand->pointer = owner & ~(uint64_t)DORMANT_OPERAND_KIND_MASK;
+	operand->owner = image_pointer(image, operand->pointer);
+	operand->name = name ? text_at(image, name) : NULL;
+}
+
+static void read_operands(struct image *image)
+{
+	const struct image_section *table = image_section_find(image, "dormant_operands");
+
+	if (!table)
+		return;
+	if (table->size % sizeof(struct dormant_operand))
+		die("%s: dormant_operands has %ju bytes, which is no multiple of %zu", image->path,
+		    (uintmax_t)table->size, sizeof(struct dormant_operand));
+	image->operand_count = table->size / sizeof(struct dormant_operand);
+	image->operands = allocate(image->operand_count, sizeof(*image->operands));
+	for (size_t i = 0; i < image->operand_count; i++)
+		read_operand(image, table, i);
+}
+
+size_t image_operand_count(const struct image *image)
+{
+	return image->operand_count;
+}
+
+const struct image_operand *image_operand(const struct image *image, size_t index)
+{
+	return &image->operands[index];
+}
+
+/* ---- relocations ---- */
+
 static void count_relocation(const struct image *image, struct image_relocations *count,
 			     uint64_t address)
 {
@@ -218,7 +336,8 @@ static void count_relocation(const struct image *image, struct image_relocations
 
 	if (!section)
 		die("%s: a relocation at %#jx, which is nowhere", image->path, (uintmax_t)address);
-	count->inside_sites += !strcmp(section->name, "dormant_sites");
+	count->inside_tables += !strcmp(section->name, "dormant_sites") ||
+				!strcmp(section->name, "dormant_operands");
 	count->inside_text += !!(section->flags & SHF_EXECINSTR);
 }
 
@@ -312,6 +431,7 @@ struct image *image_open(const char *path)
 	read_sections(image);
 	read_functions(image);
 	read_sites(image);
+	read_operands(image);
 	return image;
 }
 
@@ -322,5 +442,6 @@ void image_close(struct image *image)
 	free(image->sections);
 	free(image->functions);
 	free(image->sites);
+	free(image->operands);
 	free(image);
 }

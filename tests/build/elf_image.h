@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A linked ELF file as the checker sees it: its bytes by address, its functions, its relocations
- * and its site table. Everything here ends the program with a message when the file is not what a
- * linker writes: the checker is run on files that the tests have just built.
+ * A linked ELF file as the checkers see it: its bytes by address, its functions, its relocations
+ * and its tables. Everything here ends the program with a message when the file is not what a
+ * linker writes: the checkers are run on files that the tests have just built.
  */
 #ifndef ELF_IMAGE_H
 #define ELF_IMAGE_H
@@ -35,10 +35,26 @@ struct image_site {
 	const char *name;
 };
 
+/* What a relocated word of data will hold. */
+struct image_pointer {
+	uint64_t value;     /* an address of the file; 0 where another object defines it */
+	const char *symbol; /* the name by which it is looked up elsewhere, or NULL */
+};
+
+/* One entry of dormant_operands, with its words resolved to addresses of the file. */
+struct image_operand {
+	uint64_t code;
+	uint64_t pointer; /* address of the pointer to its owner */
+	uint64_t home;    /* 0 where the word is 0 */
+	unsigned kind;    /* enum dormant_operand_kind */
+	const char *name; /* NULL where the word is 0 */
+	struct image_pointer owner;
+};
+
 struct image_relocations {
 	size_t relative;      /* R_X86_64_RELATIVE and packed ones */
 	size_t symbolic;      /* all other dynamic ones */
-	size_t inside_sites;  /* those that change a word of dormant_sites */
+	size_t inside_tables; /* those that change a word of dormant_sites or dormant_operands */
 	size_t inside_text;   /* those that change code */
 	bool text_relocation; /* DT_TEXTREL or DF_TEXTREL */
 };
@@ -60,6 +76,13 @@ const struct image_function *image_function_at(const struct image *image, uint64
 
 size_t image_site_count(const struct image *image);
 const struct image_site *image_site(const struct image *image, size_t index);
+
+size_t image_operand_count(const struct image *image);
+const struct image_operand *image_operand(const struct image *image, size_t index);
+
+/* The pointer at this address of data, and whether two are to the same thing. */
+struct image_pointer image_pointer(const struct image *image, uint64_t address);
+bool image_pointers_equal(const struct image_pointer *a, const struct image_pointer *b);
 
 struct image_relocations image_relocations(const struct image *image);
 

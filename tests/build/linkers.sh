@@ -11,23 +11,28 @@
 set -euo pipefail
 source "$(dirname "$0")/fixtures.bash"
 
-files=(main c other linker)
+files=(cases_main cases_c cases_other cases_linker operands_c operands_other)
 
 compile_all() { # COMPILER PREFIX OPTION...
 	local file
 
 	for file in "${files[@]}"; do
 		"$1" -std=c11 -O2 "${warnings[@]}" -fPIE -ffunction-sections -fdata-sections \
-			-DWITH_C -DWITH_LINKER "${@:3}" -c "$fixtures/cases_$file.c" -o "$2_$file.o"
+			-DWITH_C -DWITH_LINKER "${@:3}" -c "$fixtures/$file.c" -o "$2_$file.o"
 	done
 }
 
-# The names of a file's sites: every copy, and each once.
+# The names of a file's sites and operands: every copy; and each once, whether a call is one that is
+# changed or not.
 copies() {
-	"$SITE_CHECK" sites "$1" | cut -d' ' -f2- | sort
+	{ "$SITE_CHECK" sites "$1" && "$SITE_CHECK" operands "$1"; } | cut -d' ' -f2- | sort
 }
 kinds() {
-	copies "$1" | sort -u
+	copies "$1" | sed -E 's/ (call|tail|trampoline)$/ call/' | sort -u
+}
+# The same without those of functions that nobody calls.
+live_kinds() {
+	kinds "$1" | grep -vE '^(&dead_key|dead_value) '
 }
 
 has_site() { # FILE NAME
@@ -35,7 +40,9 @@ has_site() { # FILE NAME
 }
 
 link() { # PROGRAM PREFIX OPTION...
-	"$compiler" "$2"_{main,c,other,linker}.o "$DORMANT_STATIC" "${@:3}" -o "$1"
+	local objects=("${files[@]/#/$2_}")
+
+	"$compiler" "${objects[@]/%/.o}" "$DORMANT_STATIC" "${@:3}" -o "$1"
 	"$SITE_CHECK" table "$1"
 	"./$1"
 }
@@ -44,6 +51,7 @@ link() { # PROGRAM PREFIX OPTION...
 link_all() { # PREFIX OPTION...
 	link program "$@"
 	has_site program '&dead_key'
+	has_site program '^dead_value value8'
 	same "$(copies program)" "$(copies "reference_$1")" "sites"
 	same "$(fact keys program)" "$(fact keys "reference_$1")" "keys"
 }
@@ -51,7 +59,7 @@ link_all() { # PREFIX OPTION...
 # Without those of functions that nobody calls: the same ones for each linker.
 link_live() { # PREFIX OPTION...
 	link program "$@"
-	same "$(kinds program)" "$(kinds "reference_$1" | grep -v '&dead_key')" "keys with sites"
+	same "$(kinds program)" "$(live_kinds "reference_$1")" "names with sites"
 	same "$(fact keys program)" "$(fact keys "reference_$1")" "keys"
 	[ -e "live_$1" ] || copies program >"live_$1"
 	same "$(copies program)" "$(cat "live_$1")" "sites"
@@ -60,15 +68,14 @@ link_live() { # PREFIX OPTION...
 # After folding, copies of what is the same in every respect may be gone, but no key.
 link_folded() { # PREFIX OPTION...
 	link program "$@"
-	same "$(kinds program | grep -v '&dead_key')" \
-		"$(kinds "reference_$1" | grep -v '&dead_key')" "keys with sites"
+	same "$(live_kinds program)" \
+		"$(live_kinds "reference_$1")" "names with sites"
 }
 
 # The optimiser makes its own copies.
 link_lto() { # PREFIX OPTION...
 	link program "$@"
-	same "$(kinds program | grep -v '&dead_key')" \
-		"$(kinds "reference_$compiler" | grep -v '&dead_key')" "keys with sites"
+	same "$(live_kinds program)" "$(live_kinds "reference_$compiler")" "names with sites"
 }
 
 for compiler in gcc clang; do
@@ -136,11 +143,11 @@ check "gcc bfd pack-relative-relocs" packed -Wl,-z,pack-relative-relocs
 # ---- a program that exports its symbols, and a shared object, each with its own table ----
 
 two_objects() { # LINKER
-	local program_sites
+	local program_sites objects=("${files[@]/#/both_}")
 
-	"$compiler" -shared library.o "-fuse-ld=$1" -o library.so
+	"$compiler" -shared library.o operands_library.o "-fuse-ld=$1" -o library.so
 	"$SITE_CHECK" table library.so
-	"$compiler" main_library.o c_library.o other.o linker.o library.so "$DORMANT_STATIC" \
+	"$compiler" "${objects[@]/%/.o}" library.so "$DORMANT_STATIC" \
 		"-fuse-ld=$1" -rdynamic -Wl,-rpath,"$work" -o program
 	"$SITE_CHECK" table program
 	./program
@@ -149,19 +156,20 @@ two_objects() { # LINKER
 	[ "$program_sites" -gt 40 ]
 	# bfd writes hidden bounds of a section into .dynsym, where nothing finds them.
 	{ readelf --dyn-syms -W program && readelf --dyn-syms -W library.so; } >symbols
-	grep -E '_dormant_(sites|keys)|dormant_object_self' symbols | grep -v HIDDEN >exported || :
+	grep -E '_dormant_(sites|operands|keys)|dormant_(object_self|cell)' symbols | grep -v HIDDEN >exported || :
 	same "$(cat exported)" "" "exported symbols"
-	"$compiler" "${warnings[@]}" "$fixtures/no_sites.c" library.so other_plain.o "$DORMANT_STATIC" \
-		"-fuse-ld=$1" -rdynamic -Wl,-rpath,"$work" -o bare
+	"$compiler" "${warnings[@]}" "$fixtures/no_sites.c" library.so other_plain.o \
+		both_operands_other.o "$DORMANT_STATIC" "-fuse-ld=$1" -rdynamic -Wl,-rpath,"$work" -o bare
 	./bare
 }
 for compiler in gcc clang; do
 	options=(-std=c11 -O2 -DWITH_C -DWITH_LINKER -DWITH_LIBRARY "${warnings[@]}")
-	"$compiler" "${options[@]}" -fPIC -c "$fixtures/cases_library.c" -o library.o
-	"$compiler" "${options[@]}" -fPIE -c "$fixtures/cases_main.c" -o main_library.o
-	"$compiler" "${options[@]}" -fPIE -c "$fixtures/cases_c.c" -o c_library.o
-	"$compiler" "${options[@]}" -fPIE -c "$fixtures/cases_other.c" -o other.o
-	"$compiler" "${options[@]}" -fPIE -c "$fixtures/cases_linker.c" -o linker.o
+	for file in cases_library operands_library; do
+		"$compiler" "${options[@]}" -fPIC -c "$fixtures/$file.c" -o "${file#cases_}.o"
+	done
+	for file in "${files[@]}"; do
+		"$compiler" "${options[@]}" -fPIE -c "$fixtures/$file.c" -o "both_$file.o"
+	done
 	"$compiler" "${options[@]}" -fPIE -DDORMANT_NO_PATCHING -c "$fixtures/cases_other.c" \
 		-o other_plain.o
 	for linker in bfd gold lld mold; do

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# Every kind of key and place, in C and in C++, with both compilers at every level, as a fixed
-# program, a position-independent one and a shared object: builds without a warning, has a right
-# table without relocations in it, and switches.
+# Every kind of key, value, static call and place, in C and in C++, with both compilers at every
+# level, as a fixed program, a position-independent one and a shared object: builds without a warning,
+# has right tables without relocations in them, gives the right values by memory, before the library
+# has seen it, and switches.
 # shellcheck disable=SC1091,SC2154 # fixtures.bash assigns what it says
 set -euo pipefail
 source "$(dirname "$0")/fixtures.bash"
@@ -34,19 +35,24 @@ link_and_run() { # OBJECT...
 run_c() {
 	compile cases_c.c c.o "$pic" -DWITH_LIBRARY
 	compile cases_other.c other.o "$pic"
-	link_and_run c.o other.o
+	compile operands_c.c operands.o "$pic" -DWITH_LIBRARY
+	compile operands_other.c operands_other.o "$pic"
+	link_and_run c.o other.o operands.o operands_other.o
 }
 
 build_library() {
 	compile cases_library.c library.o -fPIC
-	"$compiler" -shared library.o -o library.so
+	compile operands_library.c operands_library.o -fPIC
+	"$compiler" -shared library.o operands_library.o -o library.so
 	"$SITE_CHECK" table library.so
 }
 
 run_cxx() {
 	compile cases_cxx.cc cxx.o "$pic"
 	compile cases_cxx_other.cc cxx_other.o "$pic"
-	link_and_run cxx.o cxx_other.o
+	compile operands_cxx.cc operands.o "$pic"
+	compile operands_cxx_other.cc operands_other.o "$pic"
+	link_and_run cxx.o cxx_other.o operands.o operands_other.o
 }
 
 each_kind() { # NAME FUNCTION

@@ -11,6 +11,7 @@ set -euo pipefail
 source "$(dirname "$0")/fixtures.bash"
 
 gcc -D_GNU_SOURCE -O1 "${warnings[@]}" -c "$fixtures/../shape_steps.c" -o steps.o
+gcc -D_GNU_SOURCE -O1 "${warnings[@]}" -c "$fixtures/../trace.c" -o trace.o
 
 # Both builds of the shapes, run and compared; the lines are left in `steps`.
 run() { # COMPILER OPTION...
@@ -18,7 +19,7 @@ run() { # COMPILER OPTION...
 	shift
 	"$compiler" "${warnings[@]}" "$@" -c "$fixtures/shape.c" -o with.o
 	"$compiler" "${warnings[@]}" "$@" -DWITHOUT -c "$fixtures/shape.c" -o without.o
-	gcc steps.o with.o without.o "$DORMANT_STATIC" -lZydis -o shape_steps
+	gcc steps.o trace.o with.o without.o "$DORMANT_STATIC" -lZydis -o shape_steps
 	"$SITE_CHECK" table shape_steps
 	./shape_steps >steps
 }

@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Runs each function of fixtures/shape.c with and without its sites, one instruction at a time
- * (the processor's trap flag), decodes every instruction that is executed, and compares. Prints a
+ * (trace.h), decodes every instruction that is executed, and compares. Prints a
  * line for each function and exits 1 when the dormant sites execute a load, a conditional branch or
  * a landing pad that the function without them does not, or when an enabled site is not one jump.
  */
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <ucontext.h>
-
-#include <Zydis/Zydis.h>
 
 #include "fixtures/shape.h"
-
-enum { TRAP_FLAG = 0x100 };
+#include "trace.h"
 
 struct steps {
 	int instructions; /* all but padding and landing pads */
@@ -29,15 +23,9 @@ struct steps {
 	int sites_on;  /* executed as `jmp` */
 };
 
-/* The trace, written by the trap handler only while `active`. */
-static struct {
-	uintptr_t start;
-	uintptr_t end; /* where the call returns to */
-	bool active;
-	bool after_site;
-	struct steps steps;
-	ZydisDecoder decoder;
-} trace;
+/* What was executed of the function under test. */
+static struct steps steps;
+static bool after_site;
 
 static int slow_calls;
 
@@ -61,89 +49,50 @@ static bool is_site(uintptr_t address)
 	return false;
 }
 
-static bool reads_memory(const ZydisDecodedInstruction *instruction,
-			 const ZydisDecodedOperand *operands)
-{
-	if (instruction->mnemonic == ZYDIS_MNEMONIC_LEA)
-		return false;
-	for (unsigned i = 0; i < instruction->operand_count; i++)
-		if (operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
-		    operands[i].visibility == ZYDIS_OPERAND_VISIBILITY_EXPLICIT &&
-		    operands[i].actions & ZYDIS_OPERAND_ACTION_MASK_READ)
-			return true;
-	return false;
-}
-
-static void count_site(struct steps *steps, const ZydisDecodedInstruction *instruction)
+static void count_site(const ZydisDecodedInstruction *instruction)
 {
 	bool on = instruction->mnemonic == ZYDIS_MNEMONIC_JMP;
 
-	steps->instructions++;
-	steps->sites_on += on;
-	steps->sites_off += instruction->mnemonic == ZYDIS_MNEMONIC_TEST;
-	trace.after_site = !on;
+	steps.instructions++;
+	steps.sites_on += on;
+	steps.sites_off += instruction->mnemonic == ZYDIS_MNEMONIC_TEST;
+	after_site = !on;
 }
 
-static void count_step(struct steps *steps, uintptr_t address)
+static void count_step(const struct trace_step *step)
 {
-	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-	ZydisDecodedInstruction instruction;
-	bool behind = trace.after_site;
+	const ZydisDecodedInstruction *instruction = &step->instruction;
+	bool behind = after_site;
 
-	if (ZYAN_FAILED(ZydisDecoderDecodeFull(&trace.decoder, (void *)address,
-					       ZYDIS_MAX_INSTRUCTION_LENGTH, &instruction,
-					       operands)))
-		abort();
-	if (is_site(address)) {
-		count_site(steps, &instruction);
+	if (is_site(step->address)) {
+		count_site(instruction);
 		return;
 	}
-	trace.after_site = false;
-	if (instruction.mnemonic == ZYDIS_MNEMONIC_NOP)
+	after_site = false;
+	if (instruction->mnemonic == ZYDIS_MNEMONIC_NOP)
 		return;
-	if (instruction.mnemonic == ZYDIS_MNEMONIC_ENDBR64) {
-		steps->landing_pads++;
+	if (instruction->mnemonic == ZYDIS_MNEMONIC_ENDBR64) {
+		steps.landing_pads++;
 		return;
 	}
-	steps->instructions++;
-	steps->loads += reads_memory(&instruction, operands);
-	steps->branches += instruction.meta.category == ZYDIS_CATEGORY_COND_BR;
-	if (instruction.mnemonic == ZYDIS_MNEMONIC_JMP) {
-		steps->jumps++;
-		steps->behind += behind;
+	steps.instructions++;
+	steps.loads += trace_step_loads(step);
+	steps.branches += instruction->meta.category == ZYDIS_CATEGORY_COND_BR;
+	if (instruction->mnemonic == ZYDIS_MNEMONIC_JMP) {
+		steps.jumps++;
+		steps.behind += behind;
 	}
-}
-
-/* Runs before the instruction at RIP. */
-static void on_trap(int number, siginfo_t *info, void *context)
-{
-	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
-	uintptr_t address = (uintptr_t)registers[REG_RIP];
-
-	(void)number;
-	(void)info;
-	if (!trace.active && address == trace.start) {
-		trace.active = true;
-		memcpy(&trace.end, (void *)registers[REG_RSP], sizeof(trace.end));
-	}
-	if (trace.active && address == trace.end) {
-		trace.active = false;
-		registers[REG_EFL] &= ~(greg_t)TRAP_FLAG;
-	}
-	if (trace.active)
-		count_step(&trace.steps, address);
 }
 
 typedef int (*shape_function)(int a, int b, const struct node *list);
 
 static struct steps run(shape_function function, int a, int b, const struct node *list, int *value)
 {
-	trace.start = (uintptr_t)function;
-	trace.after_site = false;
-	memset(&trace.steps, 0, sizeof(trace.steps));
-	__asm__ volatile("pushfq\n\torl $0x100,(%%rsp)\n\tpopfq" ::: "memory", "cc");
+	after_site = false;
+	memset(&steps, 0, sizeof(steps));
+	trace_next_call((uintptr_t)function, count_step);
 	*value = function(a, b, list);
-	return trace.steps;
+	return steps;
 }
 
 static const struct {
@@ -178,23 +127,21 @@ static bool compare(size_t i, int a)
 static bool jumps_when_switched(size_t i, int a)
 {
 	int value;
-	struct steps steps = run(shapes[i].with, a, 3, nodes, &value);
+	struct steps with = run(shapes[i].with, a, 3, nodes, &value);
 
-	if (steps.sites_on > 0 && !steps.sites_off)
+	if (with.sites_on > 0 && !with.sites_off)
 		return true;
-	printf("%s switched: %d sites jump, %d do not\n", shapes[i].name, steps.sites_on,
-	       steps.sites_off);
+	printf("%s switched: %d sites jump, %d do not\n", shapes[i].name, with.sites_on,
+	       with.sites_off);
 	return false;
 }
 
 int main(void)
 {
-	struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO};
 	size_t count = sizeof(shapes) / sizeof(*shapes);
 	bool right = true;
 
-	ZydisDecoderInit(&trace.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	sigaction(SIGTRAP, &action, NULL);
+	trace_open();
 	for (size_t i = 0; i < count; i++)
 		right &= compare(i, 1);
 	if (static_branch_enable(&off_key) || static_branch_enable(&far_key) ||

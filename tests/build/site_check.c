@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The checker that the tests of this folder rest on: it asserts what holds for the site table of a
+ * The checker that the tests of this folder rest on: it asserts what holds for the tables of a
  * linked file, and prints facts, one a line, for the scripts to compare.
  *
- *     site_check table FILE          checks every entry; prints a line of totals
- *     site_check sites FILE          prints "FUNCTION NAME FLAGS" for each site, in the table's
- * order site_check shape WITH WITHOUT  checks that the dormant sites of each function of WITH add
- * no load, no conditional branch and no landing pad to the function of the same name in WITHOUT;
- * prints what they do add
+ *     site_check table FILE      checks every entry of every table; prints a line of totals
+ *     site_check sites FILE      prints "FUNCTION NAME FLAGS" for each site, in the table's order
+ *     site_check operands FILE   prints "FUNCTION NAME WHAT" for each value and call; see
+ *                                operand_check.h
  *
  * Exit status: 0 all right, 1 something is wrong (a line on standard error says what), 2 could not
  * be checked.
  */
 #include <elf.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,23 +19,9 @@
 #include <dormant/static_key.h>
 
 #include "elf_image.h"
+#include "expect.h"
+#include "operand_check.h"
 #include "site_code.h"
-
-static int failures;
-
-__attribute__((format(printf, 2, 3))) static bool expect(bool condition, const char *format, ...)
-{
-	va_list args;
-
-	if (condition)
-		return true;
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
-	va_end(args);
-	failures++;
-	return false;
-}
 
 static const char *function_name(const struct image *image, uint64_t address)
 {
@@ -101,15 +85,18 @@ static void check_table(const struct image *image)
 	       "dormant_sites is not read-only");
 	expect(key_bytes % sizeof(struct dormant_key_entry) == 0, "dormant_keys has %ju bytes",
 	       key_bytes);
-	expect(!relocations.inside_sites, "%zu relocations inside dormant_sites",
-	       relocations.inside_sites);
+	expect(!relocations.inside_tables, "%zu relocations inside a table of sites",
+	       relocations.inside_tables);
 	expect(!relocations.inside_text && !relocations.text_relocation,
 	       "%zu relocations of code, TEXTREL %d", relocations.inside_text,
 	       relocations.text_relocation);
-	printf("sites=%zu table_bytes=%ju keys=%ju relative=%zu symbolic=%zu\n",
+	check_operands(image);
+	printf("sites=%zu table_bytes=%ju keys=%ju relative=%zu symbolic=%zu",
 	       image_site_count(image), (uintmax_t)(table ? table->size : 0),
 	       key_bytes / sizeof(struct dormant_key_entry), relocations.relative,
 	       relocations.symbolic);
+	print_operand_totals(image);
+	putchar('\n');
 }
 
 static void print_sites(const struct image *image)
@@ -129,14 +116,16 @@ int main(int argc, char **argv)
 	struct image *image;
 
 	if (argc != 3)
-		die("usage: site_check table FILE | sites FILE");
+		die("usage: site_check table FILE | sites FILE | operands FILE");
 	image = image_open(argv[2]);
 	if (!strcmp(command, "table"))
 		check_table(image);
 	else if (!strcmp(command, "sites"))
 		print_sites(image);
+	else if (!strcmp(command, "operands"))
+		print_operands(image);
 	else
 		die("unknown command %s", command);
 	image_close(image);
-	return failures > 0;
+	return expect_failures() > 0;
 }
