@@ -7,13 +7,13 @@
  * with 64 conditions in a row ("dense"). Instructions are counted by stepping the processor through
  * them. Times are taken in turns, and compared with those of "nothing" in the same turn.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <x86intrin.h>
 
 #include <dormant/static_key.h>
 
 #include "measure.h"
+#include "steps.h"
 
 /* ---- the ways ---- */
 
@@ -118,32 +118,14 @@ static const struct way {
 
 /* ---- instructions ---- */
 
-static volatile sig_atomic_t steps;
-
-static void count_step(int signal)
+static void call_way(void *function)
 {
-	(void)signal;
-	steps = steps + 1;
+	(void)(*(way_function **)function)(1, 2);
 }
 
-/* With the trap flag set the processor stops after each instruction. The stack pointer moves over
- * what a function may keep below it. */
-#define SET_TRAP_FLAG(operation)                                \
-	__asm__ volatile("leaq -128(%%rsp), %%rsp\n\t"          \
-			 "pushfq\n\t" operation ", (%%rsp)\n\t" \
-			 "popfq\n\t"                            \
-			 "leaq 128(%%rsp), %%rsp"               \
-			 :                                      \
-			 :                                      \
-			 : "memory", "cc")
-
-static __attribute__((noinline)) long count_instructions(way_function *function)
+static long count_instructions(way_function *function)
 {
-	steps = 0;
-	SET_TRAP_FLAG("orq $0x100");
-	(void)function(1, 2);
-	SET_TRAP_FLAG("andq $~0x100");
-	return steps;
+	return steps_count(call_way, (void *)&function).instructions;
 }
 
 /* ---- time ---- */
@@ -205,9 +187,7 @@ static void time_round(struct times *times, unsigned round)
 int main(void)
 {
 	static struct times times[WAYS];
-	struct sigaction action = {.sa_handler = count_step};
 
-	(void)sigaction(SIGTRAP, &action, NULL);
 	for (unsigned round = 0; round < ROUNDS; round++)
 		time_round(times, round);
 	printf("%-24s %18s %18s %18s %12s %8s\n", "", "tight,", "dense, instr.", "dense,", "tight,",

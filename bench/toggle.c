@@ -5,13 +5,13 @@
  * program runs itself once for each column and prints one table; inside a column the sizes take
  * turns.
  */
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "busy.h"
 #include "measure.h"
 #include "sites.h"
 
@@ -67,23 +67,6 @@ static void fail(const char *what, const char *why)
 	exit(1);
 }
 
-static bool has_busy_thread, stop_busy;
-static unsigned long busy_turns;
-
-static unsigned long count_busy_turns(void)
-{
-	return __atomic_load_n(&busy_turns, __ATOMIC_RELAXED);
-}
-
-/* Waits until the busy thread runs on another processor. */
-static void await_busy_thread(void)
-{
-	unsigned long turns = count_busy_turns();
-
-	while (has_busy_thread && count_busy_turns() == turns)
-		__asm__ volatile("");
-}
-
 /* Switches, and checks that the first and the last site follow. Returns nanoseconds. */
 static uint64_t time_toggle(const struct series *series, bool on)
 {
@@ -105,13 +88,10 @@ static uint64_t time_toggle(const struct series *series, bool on)
  * state, and are not kept. */
 static void take_sample(const struct series *series, bool on, struct samples *samples)
 {
-	unsigned long turns;
-	double us;
+	unsigned long turns = busy_await();
+	double us = (double)time_toggle(series, on) * 1e-3;
 
-	await_busy_thread();
-	turns = count_busy_turns();
-	us = (double)time_toggle(series, on) * 1e-3;
-	if (!has_busy_thread || count_busy_turns() != turns)
+	if (busy_ran_since(turns))
 		samples->us[samples->count++] = us;
 }
 
@@ -127,22 +107,16 @@ static void visit(const struct series *series, struct samples *samples)
 	samples->spent_ns += measure_now_ns() - begin_ns;
 }
 
-static void *keep_busy(void *argument)
+static void run_site(void)
 {
-	while (!__atomic_load_n(&stop_busy, __ATOMIC_RELAXED)) {
-		(void)sites_run(dense_1_site, 0, DENSE_BYTES);
-		__atomic_store_n(&busy_turns, count_busy_turns() + 1, __ATOMIC_RELAXED);
-	}
-	return argument;
+	(void)sites_run(dense_1_site, 0, DENSE_BYTES);
 }
 
 static int measure_column(bool busy)
 {
 	static struct samples samples[SERIES];
-	pthread_t thread;
 
-	has_busy_thread = busy;
-	if (busy && pthread_create(&thread, NULL, keep_busy, NULL) != 0)
+	if (busy && !busy_start(run_site))
 		return 1;
 	for (unsigned round = 0; round < ROUNDS; round++) {
 		for (unsigned i = 0; i < SERIES; i++) {
@@ -159,8 +133,8 @@ static int measure_column(bool busy)
 		printf("%u %.3f %.3f %.3f\n", samples[i].count, us.median, us.quartile_low,
 		       us.quartile_high);
 	}
-	__atomic_store_n(&stop_busy, true, __ATOMIC_RELAXED);
-	return busy ? pthread_join(thread, NULL) : 0;
+	busy_stop();
+	return 0;
 }
 
 /* ---- the table: in the first process ---- */
