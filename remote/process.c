@@ -173,6 +173,14 @@ bool process_is_there(const struct process *process)
 	return false;
 }
 
+int process_refuse_gone(const struct process *process, struct remote_error *error)
+{
+	return remote_error_set(error, -ESRCH,
+				"process %d: ended, or started another program, while it was "
+				"looked at; try again",
+				process->pid);
+}
+
 const struct mapping *process_mapping(const struct process *process, uint64_t address)
 {
 	size_t low = 0, high = process->mapping_count;

@@ -40,6 +40,8 @@ bool process_read(const struct process *process, uint64_t address, void *value, 
 
 /* Whether it still has the memory that it had when it was opened: it did not end or exec. */
 bool process_is_there(const struct process *process);
+/* The error for one that has not. Returns -ESRCH. */
+int process_refuse_gone(const struct process *process, struct remote_error *error);
 
 /* The mapping that holds @address, or NULL. */
 const struct mapping *process_mapping(const struct process *process, uint64_t address);

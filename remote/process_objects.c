@@ -103,11 +103,7 @@ int process_objects_open(struct process_objects *objects, struct process *proces
 	*objects = (struct process_objects){.process = process};
 	read_objects(objects);
 	if (!process_is_there(process))
-		return remote_error_set(
-			error, -ESRCH,
-			"process %d: ended, or started another program, while it was "
-			"looked at; try again",
-			process->pid);
+		return process_refuse_gone(process, error);
 	if (objects->with_table > 0)
 		return 0;
 	if (objects->unread > 0) {

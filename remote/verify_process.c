@@ -238,10 +238,6 @@ int verify_process(struct process_objects *objects, struct verification *verific
 			return remote_error_set(error, -ENOMEM, "process %d: no memory",
 						process->pid);
 	if (!process_is_there(process))
-		return remote_error_set(
-			error, -ESRCH,
-			"process %d: ended, or started another program, while it was "
-			"looked at; try again",
-			process->pid);
+		return process_refuse_gone(process, error);
 	return 0;
 }
