@@ -12,6 +12,7 @@
 
 #include <dormant/batch.h>
 
+#include "bystander.h"
 #include "deadline.h"
 #include "fault.h"
 #include "from_home.h"
@@ -201,19 +202,8 @@ static void test_places(const char *threads)
 
 #define RESULTS (2 * 8 + 2 * 2 * 2)
 
-static int stop;
-
-static void *wait_for_it(void *data)
-{
-	while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE))
-		usleep(1000);
-	return data;
-}
-
 int main(void)
 {
-	pthread_t thread;
-
 	from_home_end();
 	deadline_set(100);
 	plan(2 * RESULTS);
@@ -222,11 +212,10 @@ int main(void)
 		bail("no key can be switched");
 	test_places("one thread");
 	now++;
-	pthread_create(&thread, NULL, wait_for_it, NULL);
+	bystander_start();
 	(void)imv_set(value4, (uint32_t)SECOND); /* finds the writer for several bytes */
 	(void)imv_set(value4, (uint32_t)FIRST);
 	test_places("two threads");
-	__atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
-	pthread_join(thread, NULL);
+	bystander_end();
 	return done();
 }

@@ -11,6 +11,7 @@
 
 #include <dormant/batch.h>
 
+#include "bystander.h"
 #include "deadline.h"
 #include "fault.h"
 #include "from_home.h"
@@ -333,19 +334,8 @@ static void test_batch(const struct subject *home)
 	   "and then all of them");
 }
 
-static int stop;
-
-static void *wait_for_it(void *data)
-{
-	while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE))
-		usleep(1000);
-	return data;
-}
-
 int main(void)
 {
-	pthread_t thread;
-
 	from_home_end();
 	deadline_set(100);
 	plan(1 + 2 * SUBJECTS * SCENARIOS * 3 + 2 * HOMES * 2 + 2);
@@ -354,11 +344,10 @@ int main(void)
 		(void)(subjects[i].set(SECOND, NULL) + subjects[i].set(FIRST, NULL));
 	test_live("one thread");
 	test_homes(0);
-	pthread_create(&thread, NULL, wait_for_it, NULL);
+	bystander_start();
 	test_live("two threads");
 	test_homes(HOMES);
 	test_batch(&fresh[19]);
-	__atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
-	pthread_join(thread, NULL);
+	bystander_end();
 	return done();
 }

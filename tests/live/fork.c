@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "deadline.h"
+#include "forks.h"
 #include "many_sites.h"
 #include "tap.h"
 
@@ -66,35 +66,9 @@ static int check_child(bool is_behind)
 	return dormant_status(NULL) == 0 ? 0 : 6;
 }
 
-static pid_t fork_by_library(void)
+static bool is_touched(void)
 {
-	return fork();
-}
-
-static pid_t fork_by_system_call(void)
-{
-	return (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
-}
-
-static void test_forks(const char *name, pid_t (*make_child)(void), int forks)
-{
-	bool is_behind = make_child != fork_by_library;
-	int wrong = 0, touched = 0;
-
-	for (int i = 0; i < forks; i++) {
-		pid_t child = make_child();
-		int status;
-
-		if (child == 0)
-			_exit(check_child(is_behind));
-		status = deadline_wait(child);
-		if (status != 0 && wrong++ < 5)
-			diag("%s, child %d: status %d", name, i, status);
-		touched += of_child_sites() != 0 || static_key_count(&of_child.key) != 0;
-	}
-	ok(wrong == 0, "%s: %d children are consistent and can toggle (%d not)", name, forks,
-	   wrong);
-	ok(touched == 0, "%s: their toggles do not reach the parent", name);
+	return of_child_sites() != 0 || static_key_count(&of_child.key) != 0;
 }
 
 static int handler_status = -1;
@@ -155,9 +129,9 @@ int main(int argc, char **argv)
 	deadline_set(forks > 1000 ? 3600 : 110);
 	plan(9);
 	pthread_create(&thread, NULL, toggle, NULL);
-	test_forks("fork", fork_by_library, forks);
-	test_forks("_Fork", _Fork, forks / 5);
-	test_forks("clone", fork_by_system_call, forks / 5);
+	forks_test("fork", fork_by_library, forks, check_child, is_touched);
+	forks_test("_Fork", _Fork, forks / 5, check_child, is_touched);
+	forks_test("clone", fork_by_system_call, forks / 5, check_child, is_touched);
 	test_handler(thread);
 	test_vfork(argv[0]);
 	__atomic_store_n(&finished, 1, __ATOMIC_RELAXED);

@@ -13,7 +13,7 @@
 
 #include <dormant/batch.h>
 
-#include "deadline.h"
+#include "forks.h"
 #include "own_operands.h"
 #include "tap.h"
 #include "writable_text.h"
@@ -96,34 +96,9 @@ static int check_child(bool is_behind)
 	return dormant_status(NULL) == 0 && !is_text_writable() ? 0 : 6;
 }
 
-static pid_t fork_by_library(void)
+static bool is_touched(void)
 {
-	return fork();
-}
-
-static pid_t fork_by_system_call(void)
-{
-	return (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
-}
-
-static void test_forks(const char *name, pid_t (*make_child)(void), int forks)
-{
-	bool is_behind = make_child != fork_by_library;
-	int wrong = 0, touched = 0;
-
-	for (int i = 0; i < forks; i++) {
-		pid_t child = make_child();
-		int status;
-
-		if (child == 0)
-			_exit(check_child(is_behind));
-		status = deadline_wait(child);
-		if (status != 0 && wrong++ < 5)
-			diag("%s, child %d: status %d", name, i, status);
-		touched += imv_read(of_child) != 1 || imv_get(of_child) != 1;
-	}
-	ok(wrong == 0, "%s: %d children are consistent and can set (%d not)", name, forks, wrong);
-	ok(touched == 0, "%s: what they set does not reach the parent", name);
+	return imv_read(of_child) != 1 || imv_get(of_child) != 1;
 }
 
 /* A child that shares the memory, and becomes another program. */
@@ -158,9 +133,9 @@ int main(int argc, char **argv)
 	deadline_set(forks > 1000 ? 3600 : 110);
 	plan(8);
 	pthread_create(&thread, NULL, set_for_ever, NULL);
-	test_forks("fork", fork_by_library, forks);
-	test_forks("_Fork", _Fork, forks / 2);
-	test_forks("clone", fork_by_system_call, forks / 2);
+	forks_test("fork", fork_by_library, forks, check_child, is_touched);
+	forks_test("_Fork", _Fork, forks / 2, check_child, is_touched);
+	forks_test("clone", fork_by_system_call, forks / 2, check_child, is_touched);
 	test_vfork(argv[0]);
 	__atomic_store_n(&finished, 1, __ATOMIC_RELAXED);
 	pthread_join(thread, NULL);
