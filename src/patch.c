@@ -291,7 +291,8 @@ static void drop_what_may_stay(struct patch *patch)
 
 int patch_apply(struct patch *patch)
 {
-	struct dormant_error *error = patch->error, first;
+	static struct dormant_error first; /* guarded by the lock; large for a signal's stack */
+	struct dormant_error *error = patch->error;
 	int result;
 
 	patch->stuck = false;

@@ -58,7 +58,8 @@ static int resolved(void)
 }
 
 /* The dynamic linker is at work: nothing may be called, and relocations may be missing still. */
-static int (*resolve(void))(void)
+/* clang does not see that the attribute below uses it. */
+__attribute__((used)) static int (*resolve(void))(void)
 {
 	in_resolver.value4 = imv_read(value4);
 	in_resolver.value8 = imv_read(value8);

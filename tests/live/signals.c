@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/time.h>
 
 #include <dormant/static_key_deferred.h>
@@ -18,6 +19,8 @@
 
 #define THREADS 3
 #define SIGNALS 20000
+
+#define STACK_BYTES 8192
 
 DEFINE_STATIC_KEY_FALSE(shared);  /* threads and handlers, by reference */
 DEFINE_STATIC_KEY_FALSE(handler); /* handlers only */
@@ -143,17 +146,19 @@ static void test_mask(void)
 	ok(memcmp(&before, &after, sizeof(before)) == 0, "the signal mask is kept");
 }
 
-/* A handler on the smallest stack that may be. */
+/* A handler on the smallest stack that may be, with a page below it that must not be touched. */
 static void test_small_stack(void)
 {
-	static char stack[8192];
-	stack_t small = {.ss_sp = stack, .ss_size = sizeof(stack)};
+	static _Alignas(4096) char memory[4096 + STACK_BYTES];
+	stack_t small = {.ss_sp = memory + 4096, .ss_size = STACK_BYTES};
 	struct sigaction action = {.sa_handler = handle, .sa_flags = SA_ONSTACK};
 	int before = handled;
 
+	(void)mprotect(memory, 4096, PROT_NONE);
 	sigaltstack(&small, NULL);
 	sigaction(SIGUSR1, &action, NULL);
 	raise(SIGUSR1);
+	(void)mprotect(memory, 4096, PROT_READ | PROT_WRITE);
 	ok(handled == before + 1 && failures == 0, "a toggle works on a stack of 8 KiB");
 }
 
