@@ -112,8 +112,8 @@ int process_objects_open(struct process_objects *objects, struct process *proces
 		return -EACCES;
 	}
 	return remote_error_set(error, -ENODATA,
-				"process %d: no object in it has keys; start a program that was "
-				"built with <dormant/static_key.h>",
+				"process %d: no object in it has keys, values or calls; start a "
+				"program that was built with a header of <dormant/>",
 				process->pid);
 }
 

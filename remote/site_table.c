@@ -230,10 +230,11 @@ int site_table_read(struct site_table **table, struct elf_file *file, struct rem
 	read->file = file;
 	if (!find_tables(read)) {
 		site_table_free(read);
-		return remote_error_set(error, -ENODATA,
-					"%s: has no keys; build it with <dormant/static_key.h> and "
-					"without -DDORMANT_NO_PATCHING",
-					file->path);
+		return remote_error_set(
+			error, -ENODATA,
+			"%s: has no keys, values or calls; build it with a header of "
+			"<dormant/> and without -DDORMANT_NO_PATCHING",
+			file->path);
 	}
 	result = elf_relocations_load(file, error);
 	if (result == 0) {

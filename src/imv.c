@@ -20,7 +20,10 @@ static int refuse_change(const struct imv_change *change, struct dormant_error *
 		registry_name_key(change->imv, error);
 		error_text(error, " is given a size of ");
 		error_number(error, change->bytes);
-		error_text(error, " bytes, which is not 1, 2, 4 or 8");
+		error_text(error, " bytes, and has ");
+		error_number(error, registry_value_bytes(change->imv));
+		error_text(error, ": declare it with the type of its definition (1, 2, 4 or 8 "
+				  "bytes)");
 	}
 	error_text(error, "; nothing was changed");
 	return -EINVAL;
@@ -35,11 +38,12 @@ static uint64_t cut(const struct imv_change *change)
 
 int imv_check_locked(struct patch *patch, const struct imv_change *change)
 {
-	size_t bytes = change->bytes;
+	size_t bytes = change->bytes, defined;
 
 	if (change->imv == NULL || (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8))
 		return refuse_change(change, patch->error);
-	return 0;
+	defined = registry_value_bytes(change->imv);
+	return defined == 0 || defined == bytes ? 0 : refuse_change(change, patch->error);
 }
 
 int imv_add_locked(struct patch *patch, const struct imv_change *change)

@@ -327,19 +327,34 @@ void registry_key_name(const void *key, char *name, size_t size)
 	}
 }
 
+/* The definition of @key in any object, or NULL. */
+static const struct dormant_key_entry *find_anywhere(const void *key)
+{
+	const struct dormant_key_entry *entry = NULL;
+	struct dormant_object *object;
+
+	for (object = objects; object != NULL && entry == NULL; object = registry_next(object))
+		entry = find_definition(object, key);
+	return entry;
+}
+
+size_t registry_value_bytes(const void *value)
+{
+	const struct dormant_key_entry *entry = find_anywhere(value);
+
+	return entry == NULL || DORMANT_KEY_KIND(entry->flags) != DORMANT_KEY_KIND_IMV
+		       ? 0
+		       : DORMANT_KEY_BYTES(entry->flags);
+}
+
 /* "key ", "value " or "static call ", by the definition. */
 static const char *kind_of(const void *key)
 {
 	static const char *const kinds[] = {"key ", "value ", "static call "};
-	struct dormant_object *object;
+	const struct dormant_key_entry *entry = find_anywhere(key);
+	unsigned kind = entry == NULL ? DORMANT_KEY_KIND_KEY : DORMANT_KEY_KIND(entry->flags);
 
-	for (object = objects; object != NULL; object = registry_next(object)) {
-		const struct dormant_key_entry *entry = find_definition(object, key);
-
-		if (entry != NULL && DORMANT_KEY_KIND(entry->flags) <= DORMANT_KEY_KIND_CALL)
-			return kinds[DORMANT_KEY_KIND(entry->flags)];
-	}
-	return kinds[DORMANT_KEY_KIND_KEY];
+	return kinds[kind <= DORMANT_KEY_KIND_CALL ? kind : DORMANT_KEY_KIND_KEY];
 }
 
 void registry_name_key(const void *key, struct dormant_error *error)

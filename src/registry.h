@@ -108,6 +108,8 @@ void registry_key_name(const void *key, char *name, size_t size);
 /* Fills in the key and its name, and adds "key NAME", "value NAME" or "static call NAME" to the
  * message. Either may be NULL. */
 void registry_name_key(const void *key, struct dormant_error *error);
+/* The size of an immediate value by its definition, or 0 where no table knows it. */
+size_t registry_value_bytes(const void *value);
 /* The key that the site at @code belongs to, or NULL. */
 struct static_key *registry_site_key(uintptr_t code);
 

@@ -53,44 +53,52 @@ static int write_checked(const struct text_writer *writer, uintptr_t address, co
 
 /* ---- the trial ---- */
 
-/* Sets the probe site and runs it: 0 when it does what was written. */
-static int try_state(const struct text_writer *writer, bool jumps)
+/* Makes @length bytes of the library's own code equal @bytes, for a run of it that follows. Only
+ * the holder of the lock runs it, and never without a core sync in between: so none is needed where
+ * it is put back. */
+static int write_probe(const struct text_writer *writer, uint8_t *at, const void *bytes,
+		       size_t length)
 {
-	uint8_t *site = live_probe_site();
-	uint8_t byte = insn_site_encode(jumps);
-	int result = write_checked(writer, (uintptr_t)site, &byte, 1);
+	int result = write_checked(writer, (uintptr_t)at, bytes, length);
 
-	if (result == 0)
-		result = sync_cores();
-	if (result == 0 && live_probe_run() != jumps)
-		result = -EOPNOTSUPP;
-	return result;
+	return result != 0 ? result : sync_cores();
 }
 
-/* The same for a value of four bytes. */
-static int try_value(const struct text_writer *writer, uint32_t value)
+/* Each trial: 0 when the code does what was written. It is run before as well, because an emulator
+ * would else translate it when it is changed already, and seem to follow the change. */
+static int try_site(const struct text_writer *writer)
 {
-	uint8_t *operand = live_probe_operand();
-	int result = write_checked(writer, (uintptr_t)operand, (const uint8_t *)&value,
-				   sizeof(value));
+	uint8_t *site = live_probe_site();
+	uint8_t on = insn_site_encode(true), off = insn_site_encode(false);
+	bool jumped = live_probe_run();
+	int result = write_probe(writer, site, &on, 1), restored;
 
-	if (result == 0)
-		result = sync_cores();
-	if (result == 0 && live_probe_value() != value)
-		result = -EOPNOTSUPP;
-	return result;
+	jumped = result == 0 && live_probe_run();
+	restored = write_checked(writer, (uintptr_t)site, &off, 1);
+	if (result != 0)
+		return result;
+	return !jumped ? -EOPNOTSUPP : restored;
+}
+
+static int try_value(const struct text_writer *writer)
+{
+	static const uint32_t value = UINT32_MAX, zero = 0;
+	uint8_t *operand = live_probe_operand();
+	bool holds = live_probe_value() == value;
+	int result = write_probe(writer, operand, &value, sizeof(value)), restored;
+
+	holds = result == 0 && live_probe_value() == value;
+	restored = write_checked(writer, (uintptr_t)operand, (const uint8_t *)&zero, sizeof(zero));
+	if (result != 0)
+		return result;
+	return !holds ? -EOPNOTSUPP : restored;
 }
 
 int text_try(const struct text_writer *writer)
 {
-	int result = try_state(writer, true);
-	int restored = try_state(writer, false);
+	int result = try_site(writer);
 
-	if (result == 0 && restored == 0 && writer->whole) {
-		result = try_value(writer, UINT32_MAX);
-		restored = try_value(writer, 0);
-	}
-	return result != 0 ? result : restored;
+	return result != 0 || !writer->whole ? result : try_value(writer);
 }
 
 static bool is_permitted(const struct text_writer *writer)
@@ -120,7 +128,7 @@ static int choose(bool whole, unsigned failed)
 			refusals[i] = 0;
 			continue;
 		}
-		result = text_try(text_writers[i]);
+		result = whole ? try_value(text_writers[i]) : try_site(text_writers[i]);
 		refusals[i] = result;
 		if (result == 0) {
 			chosen[whole] = i;

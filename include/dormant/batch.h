@@ -9,7 +9,7 @@
  *             DORMANT_CHANGE_IMV(limit, 100),
  *             DORMANT_CHANGE_CALL(parse, parse_fast),
  *     };
- *     int result = dormant_batch(changes, 3, &dormant_object_self, NULL);
+ *     int result = dormant_batch(changes, 3, &dormant_object_self, NULL);  // or NULL, as a holder
  *
  * A thread may meet some sites before and some after the patch while it is under way; when it has
  * returned, all are after.
@@ -68,7 +68,8 @@ struct dormant_change {
  *
  * Units: @p count entries. Errors: as the calls for each kind; the error names what was refused.
  * Threads: any; no other change falls in between. Signals: safe. Blocks: on the library's lock; one
- * core sync, or two where a value of 8 bytes comes into an instruction that loaded it before.
+ * core sync, or two where a value of 8 bytes comes into an instruction that loaded it before. The
+ * first change of several bytes beside other threads has one more, to try its writer.
  * @p holder: as for dormant_static_key_inc(). Since: 0.1. Source: dormant.
  */
 DORMANT_API int dormant_batch(const struct dormant_change *changes, size_t count,

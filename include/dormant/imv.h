@@ -51,10 +51,11 @@
 extern "C" {
 #endif
 
-/** Declares an immediate value that another file defines. */
+/** Declares an immediate value that another file defines, with the type that it has there. */
 #define DECLARE_IMV(type, name) extern __typeof__(type) name##__imv
 
-/** Defines one; an initialiser may follow: `DEFINE_IMV(int, depth) = 4;`. Its name is global. */
+/** Defines one; an initialiser may follow: `DEFINE_IMV(int, depth) = 4;`. Its name is global:
+ * `static` does not stand before it. The variable is called NAME__imv. */
 #define DEFINE_IMV(type, name)    \
 	DECLARE_IMV(type, name);  \
 	DORMANT_IMV_ENTRY_(name); \
@@ -114,11 +115,11 @@ struct imv_change {
 /**
  * Sets the immediate value @p imv to the first @p bytes of @p bits.
  *
- * Units: bytes. Errors: -EINVAL for NULL or a size that is not 1, 2, 4 or 8; -EOPNOTSUPP when sites
- * hold the value in their instruction, other threads run, and no writer here changes more than a
- * byte by one store; else as dormant_static_key_enable(). Nothing is changed then, and @p error
- * says which site and why. Threads: any. Signals: safe. Blocks: on the library's lock. Since: 0.1.
- * Source: imv_set() of the immediate values of 2007; the protocol is ours.
+ * Units: bytes. Errors: -EINVAL for NULL, or a size that is not that of the definition; -EOPNOTSUPP
+ * when sites hold the value in their instruction, other threads run, and no writer here changes
+ * more than a byte by one store; else as dormant_static_key_enable(). Nothing is changed then, and
+ * @p error says which site and why. Threads: any. Signals: safe. Blocks: on the library's lock.
+ * Since: 0.1. Source: imv_set() of the immediate values of 2007; the protocol is ours.
  */
 DORMANT_API int dormant_imv_set(void *imv, uint64_t bits, size_t bytes,
 				struct dormant_error *error);

@@ -78,7 +78,7 @@ struct static_call {
 	DORMANT_C_ __typeof__(*(function)) dormant_trampoline_##name DORMANT_CALL_LINKAGE_END_
 
 /** Defines a static call that reaches @p function. Its name is global, and visible to other
- * objects. */
+ * objects: `static` does not stand before it. */
 #define DEFINE_STATIC_CALL(name, function)   \
 	DECLARE_STATIC_CALL(name, function); \
 	DORMANT_DEFINE_CALL_(name, DORMANT_ADDRESS_(function), DORMANT_ADDRESS_(function))

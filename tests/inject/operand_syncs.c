@@ -9,6 +9,7 @@
 
 #include <dormant/batch.h>
 
+#include "bystander.h"
 #include "deadline.h"
 #include "fault.h"
 #include "from_home.h"
@@ -110,15 +111,6 @@ static void count(void)
 	fault_set((struct fault){INJECT_POINTS, 0, 0, 0, false});
 }
 
-static int stop;
-
-static void *wait_for_it(void *data)
-{
-	while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE))
-		usleep(1000);
-	return data;
-}
-
 static void test_batches(void)
 {
 	int result;
@@ -154,14 +146,11 @@ static void test_batches(void)
 
 int main(void)
 {
-	pthread_t thread;
-
 	from_home_end();
 	deadline_set(60);
 	plan(8);
-	pthread_create(&thread, NULL, wait_for_it, NULL);
+	bystander_start();
 	test_batches();
-	__atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
-	pthread_join(thread, NULL);
+	bystander_end();
 	return done();
 }

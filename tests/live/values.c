@@ -162,6 +162,9 @@ static void test_arguments(void)
 	ok(dormant_imv_set(OWN_VALUE(an_int32), 1, 3, &error) == -EINVAL &&
 		   strstr(error.message, "an_int32") != NULL && an_int32_is(5),
 	   "a size that is none is refused: %s", error.message);
+	ok(dormant_imv_set(OWN_VALUE(an_int32), 1, 8, &error) == -EINVAL &&
+		   strstr(error.message, "declare it with the type") != NULL && an_int32_is(5),
+	   "a size that is another's is refused: %s", error.message);
 	ok(dormant_imv_batch(bad, 2, &error) == -EINVAL && an_int32_is(5),
 	   "also where a later change of the batch would count");
 	ok(dormant_imv_set(OWN_VALUE(a_uint8), 0x1234, 1, NULL) == 0 && a_uint8_is(0x34) &&
@@ -185,7 +188,7 @@ int main(void)
 	pthread_t thread;
 
 	deadline_set(60);
-	plan(3 * VALUES + 1 + 1 + 2 + 1 + 5 + 1 + 1);
+	plan(3 * VALUES + 1 + 1 + 2 + 1 + 6 + 1 + 1);
 	test_in_file();
 	test_live();
 	test_all_followed("one thread");

@@ -41,7 +41,7 @@ poke core 16 '\x04'
 every 'a core dump' 'core: is a core dump; name' core
 echo 'int main(void) { return 0; }' >none.c
 "${CC:-cc}" none.c -o none
-every 'no keys' 'none: has no keys; build it with <dormant/static_key.h>' none
+every 'no keys' 'none: has no keys, values or calls; build it with a header of <dormant/>' none
 
 size=$(stat -c %s program)
 for length in 3 30 100 3000 $((size - 100)); do
