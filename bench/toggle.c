@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "busy.h"
+#include "columns.h"
 #include "measure.h"
 #include "sites.h"
 
@@ -139,16 +140,6 @@ static int measure_column(bool busy)
 
 /* ---- the table: in the first process ---- */
 
-static const struct column {
-	const char *writer;
-	bool busy;
-} columns[] = {
-	{"proc_mem", false}, {"proc_mem", true}, {"mprotect", false},
-	{"mprotect", true},  {"remap", false},   {"remap", true},
-};
-
-#define COLUMNS (sizeof(columns) / sizeof(columns[0]))
-
 struct cell {
 	unsigned count;
 	struct measure_summary us;
@@ -156,13 +147,10 @@ struct cell {
 
 static bool read_column(const struct column *column, struct cell *cells)
 {
-	char command[128];
 	FILE *output;
 	bool complete = true;
 
-	(void)snprintf(command, sizeof(command), "DORMANT_WRITER=%s exec /proc/%d/exe --column %s",
-		       column->writer, getpid(), column->busy ? "busy" : "alone");
-	output = popen(command, "r"); /* NOLINT(cert-env33-c): a fixed command */
+	output = column_open(column);
 	if (output == NULL)
 		return false;
 	for (unsigned i = 0; i < SERIES; i++) {
