@@ -35,6 +35,21 @@ void site_describe(const struct site_table *table, uint64_t address, const struc
 	snprintf(finding->key, sizeof(finding->key), "%s", key->name);
 }
 
+struct finding *site_report(struct findings *findings, const struct site_table *table,
+			    uint64_t address, const struct key *key, const char *format,
+			    va_list args)
+{
+	char message[sizeof(((struct finding *)0)->message)];
+	struct finding *finding;
+
+	vsnprintf(message, sizeof(message), format, args);
+	finding = findings_add(findings, "%s", message);
+	finding->has_address = true;
+	finding->address = address;
+	site_describe(table, address, key, finding);
+	return finding;
+}
+
 /* ---- one entry ---- */
 
 /* What an entry of dormant_sites points to. */

@@ -10,6 +10,7 @@
 #define REMOTE_SITE_TABLE_H
 
 #include <dormant/arch.h>
+#include <stdarg.h>
 
 #include "key_list.h"
 #include "object_record.h"
@@ -44,6 +45,11 @@ void site_table_free(struct site_table *table);
 
 /* Whether @byte is one of the two opcodes that a site may start with. */
 bool site_byte_is_legal(uint8_t byte);
+
+/* Adds a finding about what stands at @address in the file, which belongs to @key. */
+struct finding *site_report(struct findings *findings, const struct site_table *table,
+			    uint64_t address, const struct key *key, const char *format,
+			    va_list args);
 
 /* Fills place and key of a finding about what stands at @address in the file. */
 void site_describe(const struct site_table *table, uint64_t address, const struct key *key,

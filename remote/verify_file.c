@@ -16,17 +16,12 @@ __attribute__((format(printf, 4, 5))) static struct finding *
 report_site(struct findings *findings, const struct site_table *table, const struct site *site,
 	    const char *format, ...)
 {
-	char message[sizeof(((struct finding *)0)->message)];
 	struct finding *finding;
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(message, sizeof(message), format, args);
+	finding = site_report(findings, table, site->address, site->key, format, args);
 	va_end(args);
-	finding = findings_add(findings, "%s", message);
-	finding->has_address = true;
-	finding->address = site->address;
-	site_describe(table, site->address, site->key, finding);
 	return finding;
 }
 

@@ -24,17 +24,13 @@ struct checked {
 __attribute__((format(printf, 2, 3))) static struct finding *report(const struct checked *checked,
 								    const char *format, ...)
 {
-	char message[sizeof(((struct finding *)0)->message)];
 	struct finding *finding;
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(message, sizeof(message), format, args);
+	finding = site_report(checked->findings, checked->table, checked->operand->address,
+			      checked->operand->key, format, args);
 	va_end(args);
-	finding = findings_add(checked->findings, "%s", message);
-	finding->has_address = true;
-	finding->address = checked->operand->address;
-	site_describe(checked->table, checked->operand->address, checked->operand->key, finding);
 	return finding;
 }
 
