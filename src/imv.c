@@ -68,16 +68,6 @@ void imv_commit_locked(const struct imv_change *change)
 	}
 }
 
-/* Whether a later change of the batch overrides this one. */
-static bool is_overridden(const struct imv_change *changes, size_t count, size_t i)
-{
-	size_t later = i + 1;
-
-	while (later < count && changes[later].imv != changes[i].imv)
-		later++;
-	return later < count;
-}
-
 int dormant_imv_batch(const struct imv_change *changes, size_t count, struct dormant_error *error)
 {
 	struct patch patch;
@@ -88,13 +78,14 @@ int dormant_imv_batch(const struct imv_change *changes, size_t count, struct dor
 	patch_begin(&patch, error);
 	for (size_t i = 0; i < count && result == 0; i++) {
 		result = imv_check_locked(&patch, &changes[i]);
-		if (result == 0 && !is_overridden(changes, count, i))
+		if (result == 0 &&
+		    !operand_is_overridden(&changes->imv, sizeof(*changes), count, i))
 			result = imv_add_locked(&patch, &changes[i]);
 	}
 	if (result == 0)
 		result = patch_apply(&patch);
 	for (size_t i = 0; i < count && result == 0; i++) {
-		if (!is_overridden(changes, count, i))
+		if (!operand_is_overridden(&changes->imv, sizeof(*changes), count, i))
 			imv_commit_locked(&changes[i]);
 	}
 	patch_end(&patch);

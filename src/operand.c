@@ -67,7 +67,7 @@ static uint64_t present_value(enum dormant_operand_kind kind, const void *owner)
 
 /* ---- walking ---- */
 
-/* Called for each site with the present form; a result that is not 0 ends the walk. */
+/* Called for each site; a result that is not 0 ends the walk. */
 typedef int visit_fn(const struct insn_operand *operand, const void *owner, void *data);
 
 static int walk(const struct word_pair *indexed, const struct word_pair *end, visit_fn *visit,
@@ -234,18 +234,36 @@ int operand_add_owner(struct patch *patch, const void *owner, uint64_t value)
 	return walk_owner(owner, add_value, &addition);
 }
 
+void operand_store_cell(const struct static_call *call, void *function)
+{
+	__atomic_store_n(call->cell, function != NULL ? function : (void *)(uintptr_t)call->nothing,
+			 __ATOMIC_RELEASE);
+}
+
+static const void *owner_at(const void *owners, size_t bytes, size_t i)
+{
+	const void *owner;
+
+	memcpy(&owner, (const uint8_t *)owners + i * bytes, sizeof(owner));
+	return owner;
+}
+
+bool operand_is_overridden(const void *owners, size_t bytes, size_t count, size_t i)
+{
+	const void *owner = owner_at(owners, bytes, i);
+	size_t later = i + 1;
+
+	while (later < count && owner_at(owners, bytes, later) != owner)
+		later++;
+	return later < count;
+}
+
 static int add_present(const struct insn_operand *operand, const void *owner, void *data)
 {
 	uint64_t value = present_value(operand->kind, owner);
 
-	if (operand->kind == DORMANT_OPERAND_TRAMPOLINE) {
-		const struct static_call *call = owner;
-
-		__atomic_store_n(call->cell,
-				 value == 0 ? (void *)(uintptr_t)call->nothing
-					    : (void *)(uintptr_t)value,
-				 __ATOMIC_RELEASE);
-	}
+	if (operand->kind == DORMANT_OPERAND_TRAMPOLINE)
+		operand_store_cell(owner, (void *)(uintptr_t)value);
 	return patch_add_operand(data, operand, owner, value);
 }
 

@@ -13,11 +13,13 @@
 #define DORMANT_SRC_OPERAND_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <dormant/object.h>
 
 struct patch;
+struct static_call;
 
 /* Builds the index of an object; without memory for it, its sites stay as in the file. */
 void operand_index(struct dormant_object *object);
@@ -30,6 +32,13 @@ int operand_add_owner(struct patch *patch, const void *owner, uint64_t value);
 /* Adds every site of @object to the patch, to hold what its owner holds now; also brings the cell
  * of each of its static calls to that. */
 int operand_add_object(struct patch *patch, struct dormant_object *object);
+
+/* Stores what a static call's trampoline jumps through while it goes by memory; NULL: nothing. */
+void operand_store_cell(const struct static_call *call, void *function);
+
+/* Whether number @i of a batch of @count changes, @bytes each, is overridden by a later one of the
+ * same owner. @owners is the member of the first that names its owner. */
+bool operand_is_overridden(const void *owners, size_t bytes, size_t count, size_t i);
 
 /* The first site of @object that holds something else than its owner, with the owner; or 0. */
 uintptr_t operand_find_stale(struct dormant_object *object, const void **owner);

@@ -227,7 +227,7 @@ static const struct word_pair *find_store(const struct patch *patch,
 {
 	for (size_t i = 0; patch->stores != 0 && i < patch->count; i++) {
 		if ((patch_pokes[i].second & POKE_STORE) != 0 &&
-		    condition(&patch_stores[POKE_NUMBER(patch_pokes[i].second)]))
+		    condition(poke_store(&patch_pokes[i])))
 			return &patch_pokes[i];
 	}
 	return NULL;
@@ -255,6 +255,7 @@ static int check_ways(struct patch *patch)
 static int apply(struct patch *patch)
 {
 	bool twice;
+	int restored;
 	int result = verify(patch);
 
 	if (result != 0 || patch->count == 0)
@@ -266,15 +267,13 @@ static int apply(struct patch *patch)
 	twice = find_store(patch, is_first_of_two) != NULL;
 	if (twice)
 		result = apply_round(patch, true);
-	if (result == 0) {
-		result = apply_round(patch, false);
-		if (result != 0 && twice) {
-			int restored = roll_back(patch, patch->count, true);
-
-			result = restored != 0 ? restored : result;
-		}
-	}
-	return result;
+	if (result != 0)
+		return result;
+	result = apply_round(patch, false);
+	if (result == 0 || !twice)
+		return result;
+	restored = roll_back(patch, patch->count, true);
+	return restored != 0 ? restored : result;
 }
 
 static void drop_what_may_stay(struct patch *patch)
@@ -283,7 +282,7 @@ static void drop_what_may_stay(struct patch *patch)
 
 	for (size_t i = 0; i < patch->count; i++) {
 		if ((patch_pokes[i].second & POKE_STORE) == 0 ||
-		    !patch_stores[POKE_NUMBER(patch_pokes[i].second)].may_stay)
+		    !poke_store(&patch_pokes[i])->may_stay)
 			patch_pokes[kept++] = patch_pokes[i];
 	}
 	patch->count = kept;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Static calls. `function` is the truth: it is stored when the patch is complete. The cell is what
- * the trampoline jumps through while it goes by memory; a trampoline that is about to come to that
- * has to find the new function there, so the cell is stored before, while nobody reads it.
+ * Static calls. `function` is the truth, and the cell what the trampoline jumps through while it
+ * goes by memory. Both are stored when the patch is complete: until then a call reaches the old
+ * function or the new one, by whichever way.
  */
 #include <errno.h>
 
@@ -27,22 +27,8 @@ int call_add_locked(struct patch *patch, const struct static_call_change *change
 
 void call_commit_locked(const struct static_call_change *change)
 {
-	struct static_call *call = change->call;
-	void *nothing = (void *)(uintptr_t)call->nothing;
-
-	__atomic_store_n(call->cell, change->function != NULL ? change->function : nothing,
-			 __ATOMIC_RELEASE);
-	__atomic_store_n(&call->function, change->function, __ATOMIC_RELEASE);
-}
-
-/* Whether a later change of the batch overrides this one. */
-static bool is_overridden(const struct static_call_change *changes, size_t count, size_t i)
-{
-	size_t later = i + 1;
-
-	while (later < count && changes[later].call != changes[i].call)
-		later++;
-	return later < count;
+	operand_store_cell(change->call, change->function);
+	__atomic_store_n(&change->call->function, change->function, __ATOMIC_RELEASE);
 }
 
 int dormant_static_call_batch(const struct static_call_change *changes, size_t count,
@@ -55,13 +41,13 @@ int dormant_static_call_batch(const struct static_call_change *changes, size_t c
 		return refuse_null(error);
 	patch_begin(&patch, error);
 	for (size_t i = 0; i < count && result == 0; i++) {
-		if (!is_overridden(changes, count, i))
+		if (!operand_is_overridden(&changes->call, sizeof(*changes), count, i))
 			result = call_add_locked(&patch, &changes[i]);
 	}
 	if (result == 0)
 		result = patch_apply(&patch);
 	for (size_t i = 0; i < count && result == 0; i++) {
-		if (!is_overridden(changes, count, i))
+		if (!operand_is_overridden(&changes->call, sizeof(*changes), count, i))
 			call_commit_locked(&changes[i]);
 	}
 	patch_end(&patch);
